@@ -70,7 +70,9 @@ const std::vector<Benchmark>& benchmarks() {
   return all;
 }
 
-CommandSyntax syntax() {
+}  // namespace
+
+const CommandSyntax& bench_syntax() {
   static const std::string summary = [] {
     std::string text =
         "Runs benchmarks, each of which passes every plan to the referee before it counts it. Prints their tables, and "
@@ -78,14 +80,18 @@ CommandSyntax syntax() {
     for (const Benchmark& benchmark : benchmarks()) text += fmt::format("\n  {:<10}{}", benchmark.name, benchmark.help);
     return text;
   }();
-  return {"muster bench [NAME...] [OPTION...]",
-          summary.c_str(),
-          {{"batch", "K,K", "online: also place pods in batches of K with Muster's placer"},
-           {"output", "DIR", "write the JSON lines to DIR; created if missing [bench-results]"},
-           {"quick", "", "run only the smallest cases, as a smoke test"}},
-          0,
-          std::numeric_limits<std::size_t>::max()};
+  static const CommandSyntax syntax{
+      "muster bench [NAME...] [OPTION...]",
+      summary.c_str(),
+      {{"batch", "K,K", "online: also place pods in batches of K with Muster's placer"},
+       {"output", "DIR", "write the JSON lines to DIR; created if missing [bench-results]"},
+       {"quick", "", "run only the smallest cases, as a smoke test"}},
+      0,
+      std::numeric_limits<std::size_t>::max()};
+  return syntax;
 }
+
+namespace {
 
 const Benchmark& benchmark_named(std::string_view name) {
   const auto found = std::ranges::find(benchmarks(), name, &Benchmark::name);
@@ -128,8 +134,8 @@ int run_program(std::vector<std::string> words) {
 }  // namespace
 
 int run_bench(int argc, const char* const* argv) {
-  const Settings settings(syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  const Settings settings(bench_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(bench_syntax()), kExitAnswered);
   std::vector<std::string> names = settings.arguments();
   if (names.empty())
     for (const Benchmark& benchmark : benchmarks()) names.emplace_back(benchmark.name);

@@ -22,7 +22,6 @@
 #include "io/muster_v1/snapshot_reader.h"
 
 namespace muster::cli {
-namespace {
 
 const CommandSyntax& export_syntax() {
   static const CommandSyntax syntax{
@@ -31,9 +30,11 @@ const CommandSyntax& export_syntax() {
       "reads stdin.\n"
       "Error records among the plans are copied unchanged.",
       with_policy_options(
-          {{"format", "NAME", "output format: bindings, patches, volcano, kai or deltas; see docs/export.md"},
+          {{"format", "NAME", "output format: bindings, patches, volcano, kai or deltas; see docs/export.md", kNoLetter,
+            "bindings patches volcano kai deltas"},
            {"snapshot", "FILE", "the snapshots of the plans, line by line: adds checks, uids, host names and devices"},
-           {"phase", "NAME", "what to write: now, evictions, after-evictions or all (default now; all for deltas)"},
+           {"phase", "NAME", "what to write: now, evictions, after-evictions or all (default now; all for deltas)",
+            kNoLetter, "now evictions after-evictions all"},
            {"gate", "NAMES", "scheduling gates that patches remove, separated by commas (default: all)"},
            {"allow-shared", "",
             "write Bindings for pods that share devices, too, if something else reserves the devices"},
@@ -46,6 +47,8 @@ const CommandSyntax& export_syntax() {
       0, std::numeric_limits<std::size_t>::max()};
   return syntax;
 }
+
+namespace {
 
 exporting::ExportOptions options_of(const Settings& settings) {
   const ExportWords words{settings.text("format"), settings.text("phase"), settings.text("gate"),

@@ -85,27 +85,36 @@ constexpr AmountOption kAmounts[] = {
     {"releasing", "share of running gangs that are being deleted",
      [](generator::GeneratorOptions& o) { return &o.running.releasing; }}};
 
-CommandSyntax syntax() {
-  CommandSyntax syntax{
-      "muster generate [OPTION...]",
-      "Prints snapshots of synthetic clusters, the same for the same seed. Shares are numbers from 0 to 1.",
-      {{"preset", "NAME",
-        "defaults for the other options: synth (gangs up to 64), contended (a fifth fits by evictions "
-        "only), full (all features), or a situation: reclaim-gang, "
-        "reclaim-singles, consolidate, unplaceable"},
-       {"seed", "S", "random seed [1]"},
-       {"snapshots", "K", "number of snapshots to print [1]"},
-       {"id", "ID", "id of the snapshot; if there are K: ID-0, ID-1, ..."},
-       {"load", "L", "make pending pods request L times the free GPUs [empty: 1.2, occupied: 1.5]"},
-       {"pending-above", "", "give no pending gang the lowest priority class and no running gang the highest"},
-       {"place-only", "", "allow only the action place"},
-       {"gpu-models", "A,B,...", "GPU models of the nodes"}},
-      0,
-      0};
+CommandSyntax with_amounts(CommandSyntax syntax) {
   for (const CountOption& count : kCounts) syntax.options.push_back({count.name, "N", count.help});
   for (const AmountOption& amount : kAmounts) syntax.options.push_back({amount.name, "F", amount.help});
   return syntax;
 }
+
+}  // namespace
+
+const CommandSyntax& generate_syntax() {
+  static const CommandSyntax syntax = with_amounts(
+      {"muster generate [OPTION...]",
+       "Prints snapshots of synthetic clusters, the same for the same seed. Shares are numbers from 0 to 1.",
+       {{"preset", "NAME",
+         "defaults for the other options: synth (gangs up to 64), contended (a fifth fits by evictions "
+         "only), full (all features), or a situation: reclaim-gang, "
+         "reclaim-singles, consolidate, unplaceable",
+         kNoLetter, "synth contended full reclaim-gang reclaim-singles consolidate unplaceable"},
+        {"seed", "S", "random seed [1]"},
+        {"snapshots", "K", "number of snapshots to print [1]"},
+        {"id", "ID", "id of the snapshot; if there are K: ID-0, ID-1, ..."},
+        {"load", "L", "make pending pods request L times the free GPUs [empty: 1.2, occupied: 1.5]"},
+        {"pending-above", "", "give no pending gang the lowest priority class and no running gang the highest"},
+        {"place-only", "", "allow only the action place"},
+        {"gpu-models", "A,B,...", "GPU models of the nodes"}},
+       0,
+       0});
+  return syntax;
+}
+
+namespace {
 
 std::vector<std::string> models_of(std::string_view list) {
   std::vector<std::string> models;
@@ -119,15 +128,7 @@ std::vector<std::string> models_of(std::string_view list) {
 
 generator::GeneratorOptions options_of(const Settings& settings) {
   generator::GeneratorOptions options;
-  if (const auto preset = settings.text("preset")) {
-    const auto named = generator::generator_preset(*preset);
-    if (!named)
-      throw UsageError(
-          fmt::format("--preset: '{}' is not one of synth, contended, full, reclaim-gang, reclaim-singles, "
-                      "consolidate, unplaceable",
-                      *preset));
-    options = *named;
-  }
+  if (settings.text("preset")) options = generator::generator_preset(settings.choice("preset")).value();
   options.id = settings.text("id").value_or(options.id);
   set_seed(settings, options.seed);
   if (const auto load = amount_option(settings, "load")) options.load = load;
@@ -142,8 +143,8 @@ generator::GeneratorOptions options_of(const Settings& settings) {
 }  // namespace
 
 int run_generate(int argc, const char* const* argv) {
-  const Settings settings(syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  const Settings settings(generate_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(generate_syntax()), kExitAnswered);
   generator::GeneratorOptions options = options_of(settings);
   refuse_fault(generator::generator_fault(options));
   constexpr std::int64_t kMostSnapshots = 1'000'000'000;

@@ -1,138 +1,61 @@
-#include "cli/import.h"
-
-#include <array>
-#include <filesystem>
+// `muster import` without a source that the table of commands has.
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <unistd.h>
 
-#include "cli/import_kai_snapshot.h"
-#include "cli/import_kubernetes.h"
-#include "cli/import_philly.h"
+#include "cli/command_table.h"
+#include "cli/commands.h"
 #include "cli/terminal/exit_code.h"
-#include "cli/terminal/instance_option.h"
 #include "cli/terminal/near_miss.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
-#include "datasets/traces/events_openb.h"
-#include "datasets/traces/openb.h"
 
 namespace muster::cli {
 namespace {
 
-CommandSyntax syntax() {
-  return {"muster import openb [NODES.csv PODS.csv] [OPTION...]",
-          "Prints one snapshot line with the nodes and pods of the Alibaba GPU trace of 2023, or of files with its "
-          "columns.\n"
-          "Without files, uses the included trace.\n"
-          "Other sources: see muster import kubernetes --help, kai-snapshot --help, philly --help, inventory --help.",
-          {{"trace", "NAME", "included trace if no files are given: default, gpushare100 or gpuspec33 [default]"},
-           {"data", "DIR", "directory of the traces [the included ones]"},
-           {"order", "FILE", "order of arrival: one row number of the pod list per line, from 0 [each row once]"},
-           {"arrived", "PERCENT", "only the pods that have arrived when they request PERCENT of all GPUs"},
-           {"events", "",
-            "print a workload for muster simulate instead of a snapshot: one pod per second, in order of arrival"},
-           {"tile", "N", "repeat all nodes and pods N times"},
-           {"gangs", "N", "group equal pods into gangs of 1 to N pods"},
-           {"falling-sizes", "", "weight gang sizes by 1/size^2, so that most gangs have one pod"},
-           {"nodes", "N", "draw N nodes from the list"},
-           {"occupy", "F", "draw running pods on random nodes until they use this share of the GPUs"},
-           {"preemptible", "", "make running pods preemptible"},
-           {"load", "L", "draw pending pods that request L times the free GPUs [with nodes: 1.2, with occupy: 1.5]"},
-           {"pending-priority", "N", "priority of pending pods; running pods have 0"},
-           {"place-only", "", "allow only the action place"},
-           {"seed", "S", "random seed [1]"},
-           {"id", "ID", "id of the snapshot [openb]"}},
-          1,
-          3};
-}
+struct Source {
+  std::string_view name, summary;
+};
 
-// Next to an installed program, else in the sources that it was compiled from.
-std::string carried_directory() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path installed = program.parent_path() / ".." / "share" / "muster" / "openb";
-  if (!error && std::filesystem::is_directory(installed, error)) return installed.string();
-  return traces::openb_source_directory();
-}
-
-traces::OpenbFiles files_of(const Settings& settings) {
-  const auto& arguments = settings.arguments();
-  traces::OpenbFiles files;
-  if (arguments.size() == 1) {
-    const std::string directory = settings.text("data").value_or("");
-    files = traces::openb_trace_files(directory.empty() ? carried_directory() : directory,
-                                      settings.text("trace").value_or("default"));
-    if (!settings.text("arrived") && !settings.is_on("events")) files.order.clear();
-  } else if (arguments.size() == 3) {
-    if (settings.text("trace") || settings.text("data"))
-      throw UsageError("--trace and --data cannot be combined with files");
-    files = {arguments[1], arguments[2], {}};
-  } else {
-    throw UsageError("give both a list of nodes and a list of pods");
+std::vector<Source> sources() {
+  constexpr std::string_view kPrefix = "import ";
+  std::vector<Source> all;
+  for (const Command& command : command_table()) {
+    if (command.name.starts_with(kPrefix)) all.push_back({command.name.substr(kPrefix.size()), command.summary});
   }
-  files.order = settings.text("order").value_or(files.order);
-  return files;
+  return all;
 }
 
-traces::OpenbOptions options_of(const Settings& settings) {
-  traces::OpenbOptions options;
-  options.id = settings.text("id").value_or(options.id);
-  set_seed(settings, options.seed);
-  options.arrived_percent = amount_option(settings, "arrived");
-  set_count(settings, "tile", options.tile);
-  set_count(settings, "gangs", options.gang_max);
-  options.falling_sizes = settings.is_on("falling-sizes");
-  options.place_only = settings.is_on("place-only");
-  set_count(settings, "nodes", options.node_count);
-  set_amount(settings, "occupy", options.occupied);
-  options.load = amount_option(settings, "load");
-  options.preemptible = settings.is_on("preemptible");
-  set_count(settings, "pending-priority", options.pending_priority);
-  if (settings.is_on("events") && (options.resamples() || options.tile != 1 || options.gang_max > 0)) {
-    throw UsageError("--events can be combined only with --trace, --order, --arrived and --place-only");
-  }
-  if (settings.text("order") && options.resamples()) {
-    throw UsageError("--order cannot be combined with --nodes, --occupy or --load, which draw pods");
-  }
-  return options;
-}
-
-[[noreturn]] void refuse_kind(std::string_view kind) {
-  static constexpr std::array<std::string_view, 5> kKinds = {"openb", "philly", "inventory", "kubernetes",
-                                                             "kai-snapshot"};
-  const std::string guess = did_you_mean(kind, kKinds);
-  throw UsageError(fmt::format("unknown import '{}'{}", escaped(kind),
-                               guess.empty() ? "; one of " + fmt::format("{}", fmt::join(kKinds, ", ")) : guess));
+std::vector<std::string_view> source_names() {
+  std::vector<std::string_view> names;
+  for (const Source& source : sources()) names.push_back(source.name);
+  return names;
 }
 
 }  // namespace
 
+const CommandSyntax& import_syntax() {
+  static const std::string synopsis = fmt::format("muster import {} [OPTION...]", fmt::join(source_names(), "|"));
+  static const std::string summary = [] {
+    std::string text = "Makes snapshots and workloads. 'muster import SOURCE --help' lists the options of a source.\n";
+    for (const Source& source : sources()) text += fmt::format("\n  {:<13} {}", source.name, source.summary);
+    return text;
+  }();
+  static const CommandSyntax syntax{synopsis.c_str(), summary.c_str(), {}, 1, 1000};
+  return syntax;
+}
+
 int run_import(int argc, const char* const* argv) {
-  const std::string_view kind = argc > 1 ? argv[1] : "";
-  if (kind == "kubernetes") return run_import_kubernetes(argc - 1, argv + 1);
-  if (kind == "philly") return run_import_philly(argc - 1, argv + 1);
-  if (kind == "inventory") return run_import_inventory(argc - 1, argv + 1);
-  if (kind == "kai-snapshot") return run_import_kai_snapshot(argc - 1, argv + 1);
-  if (!kind.empty() && kind != "openb" && !kind.starts_with('-')) refuse_kind(kind);
-  const Settings settings(syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
-  if (settings.arguments()[0] != "openb") refuse_kind(settings.arguments()[0]);
-  const traces::OpenbOptions options = options_of(settings);
-  const auto input = traces::load_openb(files_of(settings));
-  if (!input) {
-    const InputError& error = input.error();
-    write_all(STDERR_FILENO, fmt::format("muster import: {}: {}\n", error.path, error.message));
-    return error.code == ErrorCode::kNoInput ? kExitNoInput : kExitNoValidLine;
-  }
-  refuse_fault(traces::openb_fault(*input, options));
-  if (settings.is_on("events")) return print(traces::openb_workload(*input, options), kExitAnswered);
-  return print(traces::openb_snapshot(*input, options) + '\n', kExitAnswered);
+  const Settings settings(import_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(import_syntax()), kExitAnswered);
+  const std::string& name = settings.arguments().front();
+  const std::vector<std::string_view> names = source_names();
+  const std::string guess = did_you_mean(name, names);
+  throw UsageError(fmt::format("unknown import '{}'{}", escaped(name),
+                               guess.empty() ? fmt::format("; one of {}", fmt::join(names, ", ")) : guess));
 }
 
 }  // namespace muster::cli

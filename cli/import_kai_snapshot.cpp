@@ -12,25 +12,26 @@
 #include "io/kubernetes/kai_snapshot.h"
 
 namespace muster::cli {
-namespace {
 
-CommandSyntax syntax() {
-  return {"muster import kai-snapshot FILE [OPTION...]",
-          "Prints one snapshot line from the archive that KAI's scheduler serves at /get-snapshot: a zip file with\n"
-          "snapshot.json. Lists what it ignores on stderr.",
-          {{"time", "INSTANT", "current time (default: the latest instant in the objects)"},
-           {"strict", "", "treat an inconsistent object as an error, not as a warning"},
-           duration_annotation_row(),
-           {"quiet", "", "print only errors on stderr"}},
-          1,
-          1};
+const CommandSyntax& import_kai_snapshot_syntax() {
+  static const CommandSyntax syntax{
+      "muster import kai-snapshot FILE [OPTION...]",
+      "Prints one snapshot line from the archive that KAI's scheduler serves at /get-snapshot: a zip file with\n"
+      "snapshot.json. Lists what it ignores on stderr.",
+      {{"time", "INSTANT", "current time (default: the latest instant in the objects)"},
+       {"strict", "", "treat an inconsistent object as an error, not as a warning"},
+       duration_annotation_row(),
+       {"quiet", "", "print only errors on stderr"}},
+      1,
+      1};
+  return syntax;
 }
 
-}  // namespace
+namespace {}  // namespace
 
 int run_import_kai_snapshot(int argc, const char* const* argv) {
-  const Settings settings(syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  const Settings settings(import_kai_snapshot_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(import_kai_snapshot_syntax()), kExitAnswered);
   kubernetes::KubernetesOptions options;
   options.time = settings.instant("time");
   options.strict = settings.is_on("strict");

@@ -3,6 +3,9 @@
 
 namespace muster::cli {
 
+struct CommandSyntax;  // cli/terminal/options.h
+
+const CommandSyntax& import_kai_snapshot_syntax();
 // argv[0] is "kai-snapshot"; the exit code is returned. Errors: UsageError.
 int run_import_kai_snapshot(int argc, const char* const* argv);
 

@@ -17,10 +17,9 @@
 #include "cli/terminal/terminal.h"
 
 namespace muster::cli {
-namespace {
 
-CommandSyntax syntax() {
-  return {
+const CommandSyntax& import_kubernetes_syntax() {
+  static const CommandSyntax syntax{
       "muster import kubernetes [FILE...] [OPTION...]",
       "Prints one snapshot line made of the Kubernetes objects in all files, or in stdin: kubectl output as JSON,\n"
       "YAML or watch events (`--watch --output-watch-events`), or manifests, one document after another.\n"
@@ -32,13 +31,14 @@ CommandSyntax syntax() {
        {"quiet", "", "print only errors on stderr"}},
       0,
       std::numeric_limits<std::size_t>::max()};
+  return syntax;
 }
 
-}  // namespace
+namespace {}  // namespace
 
 int run_import_kubernetes(int argc, const char* const* argv) {
-  const Settings settings(syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  const Settings settings(import_kubernetes_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(import_kubernetes_syntax()), kExitAnswered);
   kubernetes::KubernetesOptions options;
   options.time = settings.instant("time");
   options.strict = settings.is_on("strict");

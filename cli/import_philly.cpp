@@ -14,36 +14,41 @@
 #include "datasets/traces/philly.h"
 
 namespace muster::cli {
-namespace {
 
-CommandSyntax philly_syntax() {
-  return {"muster import philly [JOBS.csv CLUSTERS.csv] [OPTION...]",
-          "Prints a workload for muster simulate: the jobs of Microsoft's Philly trace on its virtual clusters, or of "
-          "files with its columns.\nWithout files, uses the included trace.",
-          {{"data", "DIR", "directory of the traces [the included ones]"},
-           {"days", "N", "draw the jobs that arrive within N days; requires --load"},
-           {"load", "L", "make their work L times the capacity of all GPUs in that time"},
-           {"inventory", "FILE", "use these nodes instead of the virtual clusters' nodes; spot2026: the included list"},
-           {"large-weight", "W", "weight of gangs with 8 or more GPUs [1]"},
-           {"large-priority", "N", "raise the priority of gangs with 8 or more GPUs by N [0]"},
-           {"estimates", "GRADE", "what jobs tell of their duration: none, noisy (0.3 to 3 times), exact [none]"},
-           {"place-only", "", "allow only the action place"},
-           {"one-queue", "", "put all jobs into one queue, whose quota is all GPUs"},
-           {"seed", "S", "random seed [1]"},
-           {"id", "ID", "id of the snapshot [philly]"}},
-          0,
-          2};
+const CommandSyntax& import_philly_syntax() {
+  static const CommandSyntax syntax{
+      "muster import philly [JOBS.csv CLUSTERS.csv] [OPTION...]",
+      "Prints a workload for muster simulate: the jobs of Microsoft's Philly trace on its virtual clusters, or of "
+      "files with its columns.\nWithout files, uses the included trace.",
+      {{"data", "DIR", "directory of the traces [the included ones]"},
+       {"days", "N", "draw the jobs that arrive within N days; requires --load"},
+       {"load", "L", "make their work L times the capacity of all GPUs in that time"},
+       {"inventory", "FILE", "use these nodes instead of the virtual clusters' nodes; spot2026: the included list"},
+       {"large-weight", "W", "weight of gangs with 8 or more GPUs [1]"},
+       {"large-priority", "N", "raise the priority of gangs with 8 or more GPUs by N [0]"},
+       {"estimates", "GRADE", "what jobs tell of their duration: none, noisy (0.3 to 3 times), exact [none]", kNoLetter,
+        "none noisy exact"},
+       {"place-only", "", "allow only the action place"},
+       {"one-queue", "", "put all jobs into one queue, whose quota is all GPUs"},
+       {"seed", "S", "random seed [1]"},
+       {"id", "ID", "id of the snapshot [philly]"}},
+      0,
+      2};
+  return syntax;
 }
 
-CommandSyntax inventory_syntax() {
-  return {
+const CommandSyntax& import_inventory_syntax() {
+  static const CommandSyntax syntax{
       "muster import inventory [NODES.csv] [OPTION...]",
       "Prints a snapshot line with only nodes, from the columns node_name, cpu_num, gpu_capacity_num, gpu_model.\n"
       "Without a file, uses the included 4,278 nodes of spot2026.",
       {{"data", "DIR", "directory of the traces [the included ones]"}, {"id", "ID", "id of the snapshot [inventory]"}},
       0,
       1};
+  return syntax;
 }
+
+namespace {
 
 // Next to an installed program, else in the sources that it was compiled from.
 std::string data_directory(const Settings& settings) {
@@ -65,8 +70,8 @@ int fail(const InputError& error) {
 }  // namespace
 
 int run_import_philly(int argc, const char* const* argv) {
-  const Settings settings(philly_syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(philly_syntax()), kExitAnswered);
+  const Settings settings(import_philly_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(import_philly_syntax()), kExitAnswered);
   if (settings.arguments().size() == 1) throw UsageError("give both a list of jobs and a list of virtual clusters");
   traces::PhillyOptions options;
   options.id = settings.text("id").value_or(options.id);
@@ -76,7 +81,7 @@ int run_import_philly(int argc, const char* const* argv) {
   if (const auto days = settings.integer("days", 1, 366)) options.days = static_cast<std::int32_t>(*days);
   set_amount(settings, "large-weight", options.large_weight);
   set_count(settings, "large-priority", options.large_priority);
-  const std::string estimates = settings.choice("estimates", {"none", "noisy", "exact"});
+  const std::string estimates = settings.choice("estimates");
   options.estimates = estimates == "noisy"   ? traces::PhillyEstimates::kNoisy
                       : estimates == "exact" ? traces::PhillyEstimates::kExact
                                              : traces::PhillyEstimates::kNone;
@@ -96,8 +101,8 @@ int run_import_philly(int argc, const char* const* argv) {
 }
 
 int run_import_inventory(int argc, const char* const* argv) {
-  const Settings settings(inventory_syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(inventory_syntax()), kExitAnswered);
+  const Settings settings(import_inventory_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(import_inventory_syntax()), kExitAnswered);
   const auto nodes =
       traces::load_inventory(settings.arguments().empty() ? inventory_file(settings) : settings.arguments()[0]);
   if (!nodes) return fail(nodes.error());

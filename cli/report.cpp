@@ -34,7 +34,6 @@
 #include "model/referee/referee.h"
 
 namespace muster::cli {
-namespace {
 
 const CommandSyntax& report_syntax() {
   static const CommandSyntax syntax{
@@ -55,6 +54,8 @@ const CommandSyntax& report_syntax() {
       0, 1000};
   return syntax;
 }
+
+namespace {
 
 constexpr std::size_t kMostFaultsTold = 20;
 

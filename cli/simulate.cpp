@@ -37,7 +37,10 @@ namespace {
 constexpr const char* kOwnProgram = "/proc/self/exe";
 constexpr std::size_t kEventBytes = std::size_t{1} << 20;  // kept back before they are written
 
+}  // namespace
+
 const CommandSyntax& simulate_syntax() {
+  static const std::string policies = fmt::format("{}", fmt::join(portfolio::policy_names(), " "));
   static const CommandSyntax syntax{
       "muster simulate [FILE] [OPTION...]",
       "Replays a workload (a snapshot line, then event lines; see docs/simulation.md) and writes a summary of the "
@@ -45,7 +48,8 @@ const CommandSyntax& simulate_syntax() {
       "as one JSON object. Without FILE, or for -, reads stdin.",
       with_policy_options(
           {{"policy", "NAME",
-            "scheduler: greedy, auto, milp; fifo, backfill, easy, kai, clairvoyant; best-fit and others [greedy]"},
+            "scheduler: greedy, auto, milp; fifo, backfill, easy, kai, clairvoyant; best-fit and others [greedy]",
+            kNoLetter, policies.c_str()},
            {"period", "DURATION", "interval between cycles while gangs wait [60s]"},
            {"batch", "N", "run a cycle whenever N pods have arrived, instead of periodically"},
            {"one-by-one", "", "run a cycle after each event, instead of periodically"},
@@ -70,6 +74,8 @@ const CommandSyntax& simulate_syntax() {
       0, 1};
   return syntax;
 }
+
+namespace {
 
 // Of all lines, to distinguish runs: FNV-1a (Fowler, Noll and Vo), 64 bits.
 class Fingerprint {
@@ -136,7 +142,7 @@ std::string cycle_name(const simulation::SimulationOptions& options) {
 SimulateOptions options_of(const Settings& settings) {
   SimulateOptions options;
   options.simulation = simulation_options(settings);
-  options.policy.name = settings.choice("policy", portfolio::policy_names());
+  options.policy.name = settings.choice("policy");
   options.simulation.durations = portfolio::known_durations(options.policy.name);
   options.policy.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
   options.policy.seed = options.simulation.failures.seed;

@@ -34,6 +34,8 @@ CommandSyntax with_cluster_source(CommandSyntax syntax) {
   return syntax;
 }
 
+}  // namespace
+
 const CommandSyntax& solve_syntax() {
   static const CommandSyntax syntax = with_cluster_source(
       {"muster solve [FILE...] [OPTION...]",
@@ -41,7 +43,7 @@ const CommandSyntax& solve_syntax() {
        "stdin.",
        with_policy_options(
            {{"budget", "DURATION", "time budget of a plan if its policy does not set one (default 1s)"},
-            {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)"},
+            {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)", kNoLetter, kEngines},
             {"threads", "N", "number of solver threads (default: the available cores)"},
             {"seed", "N", "random seed (default 1)"},
             {"gap", "FRACTION", "stop once the plan is proven to be within this gap of the best (default 0)"},
@@ -50,7 +52,7 @@ const CommandSyntax& solve_syntax() {
             {"write-model", "FILE", "write the first integer program of each snapshot as MPS; FILE keeps the last one"},
             {"trace", "FILE", "write each improvement of the plan and of its bounds as JSON Lines; see docs/cli.md"},
             {"output-format", "NAME", "format of the plans: json or table (default: table on a terminal, else json)",
-             'o'},
+             'o', "json table"},
             {"output", "FILE", "write the plans to FILE instead of stdout, as JSON unless -o table is given"},
             {"lenient", "", "ignore keys that the format does not define"},
             {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
@@ -60,18 +62,19 @@ const CommandSyntax& solve_syntax() {
              "files)"},
             {"max-line-bytes", "N", "reject longer lines (default 1073741824)"},
             {"summary", "", "print a summary on stderr after each plan (default: on a terminal)"},
-            {"log-format", "NAME", "format of the log: text or json (default text)"},
+            {"log-format", "NAME", "format of the log: text or json (default text)", kNoLetter, "text json"},
             {"quiet", "", "print only errors on stderr"},
             {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
        0, std::numeric_limits<std::size_t>::max()});
   return syntax;
 }
 
+namespace {
+
 OutputForm output_form(const Settings& settings) {
   const bool is_for_people = !settings.text("output") && is_terminal(STDOUT_FILENO);
-  const std::vector<std::string_view> forms{"json", "table"};
   if (!settings.text("output-format")) return is_for_people ? OutputForm::kTable : OutputForm::kJson;
-  return settings.choice("output-format", forms) == "table" ? OutputForm::kTable : OutputForm::kJson;
+  return settings.choice("output-format") == "table" ? OutputForm::kTable : OutputForm::kJson;
 }
 
 PipelineOptions pipeline_options(const Settings& settings) {
@@ -84,7 +87,7 @@ PipelineOptions pipeline_options(const Settings& settings) {
 
 ConsoleOptions console_options(const Settings& settings) {
   ConsoleOptions options;
-  options.format = settings.choice("log-format", {"text", "json"}) == "json" ? LogFormat::kJson : LogFormat::kText;
+  options.format = settings.choice("log-format") == "json" ? LogFormat::kJson : LogFormat::kText;
   options.quiet = settings.is_on("quiet");
   options.progress = !options.quiet && options.format == LogFormat::kText && is_terminal(STDERR_FILENO);
   return options;

@@ -16,7 +16,6 @@
 #include "io/muster_v1/snapshot_reader.h"
 
 namespace muster::cli {
-namespace {
 
 const CommandSyntax& verify_syntax() {
   static const CommandSyntax syntax{
@@ -34,6 +33,8 @@ const CommandSyntax& verify_syntax() {
       2, 2};
   return syntax;
 }
+
+namespace {
 
 // The findings so far. Findings are written as they arise.
 class Findings {

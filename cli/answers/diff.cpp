@@ -21,7 +21,6 @@
 #include "model/build/build_problem.h"
 
 namespace muster::cli {
-namespace {
 
 const CommandSyntax& diff_syntax() {
   static const CommandSyntax syntax{
@@ -38,6 +37,8 @@ const CommandSyntax& diff_syntax() {
       2, 2};
   return syntax;
 }
+
+namespace {
 
 void report(const std::string& place, const std::string& message) {
   write_all(STDERR_FILENO, fmt::format("muster diff: {}: {}\n", escaped(place), escaped(message)));

@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds kBudget(800);  // with reading and writing, 
 std::vector<OptionRow> with_experiment_options(std::vector<OptionRow> others) {
   const std::vector<OptionRow> rows = {
       {"budget", "DURATION", "time budget of the answer [800ms]"},
-      {"engine", "NAME", "solver engine: auto, greedy or milp [auto]"},
+      {"engine", "NAME", "solver engine: auto, greedy or milp [auto]", kNoLetter, kEngines},
       {"threads", "N", "number of solver threads [the available cores]"},
       {"seed", "N", "random seed [1]"},
       {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock"}};

@@ -40,6 +40,8 @@ constexpr const char* kOwnProgram = "/proc/self/exe";
 constexpr std::array<std::string_view, 4> kSections = {"queues", "gpus", "gangs", "nodes"};
 constexpr std::size_t kShortRows = 5, kLongRows = 30;  // of tables of all sections, and of one
 
+}  // namespace
+
 const CommandSyntax& top_syntax() {
   static const CommandSyntax syntax{
       "muster top [queues|gpus|gangs|nodes] [SNAPSHOT] [OPTION...]",
@@ -52,7 +54,7 @@ const CommandSyntax& top_syntax() {
            {"plans", "FILE", "take reasons from the plan of the snapshot in FILE"},
            {"solve", "", "solve the snapshot, to show the reasons why gangs wait"},
            {"budget", "DURATION", "time budget of --solve if the policy does not set one (default 1s)"},
-           {"engine", "NAME", "engine of --solve: auto, greedy or milp (default auto)"},
+           {"engine", "NAME", "engine of --solve: auto, greedy or milp (default auto)", kNoLetter, kEngines},
            {"threads", "N", "number of solver threads of --solve (default: the available cores)"},
            {"deterministic", "", "--solve by limits of counted work instead of the clock"},
            {"lenient", "", "ignore keys that the format does not define"},
@@ -63,6 +65,8 @@ const CommandSyntax& top_syntax() {
       0, 2};
   return syntax;
 }
+
+namespace {
 
 struct TopOptions {
   std::optional<std::string_view> section;  // none: all

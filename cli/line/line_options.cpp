@@ -14,7 +14,7 @@ LineOptions line_options(const Settings& settings) {
   options.budget = settings.duration("budget").value_or(options.budget);
   options.remedies = settings.integer("remedies", 0, std::numeric_limits<std::int32_t>::max()).value_or(0);
   portfolio::SolveOptions& solve = options.solve;
-  const std::string engine = settings.choice("engine", {"auto", "greedy", "milp"});
+  const std::string engine = settings.choice("engine");
   solve.engine = engine == "greedy" ? portfolio::Engine::kGreedy
                  : engine == "milp" ? portfolio::Engine::kMilp
                                     : portfolio::Engine::kAuto;
@@ -34,7 +34,8 @@ std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others) {
        "allow these of place, consolidate, reclaim, preempt, stale, separated by commas (default: the policy's)"},
       {"no-evictions", "", "evict and move no running pod"},
       {"max-moves", "N", "move at most N running pods per plan; a smaller maxMoves of the policy applies"},
-      {"order", "RULE", "by which gangs are senior: expected-duration, waited (default: overTime.order of the policy)"},
+      {"order", "RULE", "by which gangs are senior: expected-duration, waited (default: overTime.order of the policy)",
+       kNoLetter, "expected-duration waited"},
       {"protect", "SELECTOR", "never evict or move pods with these labels: \"team=infra,tier in (prod)\""}};
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
@@ -56,7 +57,7 @@ muster_v1::PolicyOverrides policy_overrides(const Settings& settings) {
   overrides.no_evictions = settings.is_on("no-evictions");
   overrides.max_moves = settings.integer("max-moves", 0, std::numeric_limits<std::int64_t>::max());
   if (settings.text("order")) {
-    const bool is_waited = settings.choice("order", {"waited", "expected-duration"}) == "waited";
+    const bool is_waited = settings.choice("order") == "waited";
     overrides.order = is_waited ? SeniorityRule::kWaited : SeniorityRule::kExpectedDuration;
   }
   if (const auto selector = settings.text("protect")) {

@@ -78,7 +78,7 @@ const CommandSyntax& serve_syntax() {
             "serve only GET /healthz, /readyz, /version and /metrics on this address, too (default: off)"},
            {"insecure", "", "allow TCP addresses other than loopback: no encryption, no authentication"},
            {"budget", "DURATION", "time budget of a plan if neither the request nor its policy sets one (default 1s)"},
-           {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)"},
+           {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)", kNoLetter, kEngines},
            {"solvers", "N", "number of plans made in parallel (default 1)"},
            {"threads", "N", "number of solver threads per plan (default: the available cores divided by --solvers)"},
            {"seed", "N", "random seed (default 1)"},
@@ -101,7 +101,7 @@ const CommandSyntax& serve_syntax() {
            {"idle-timeout", "DURATION", "time limit between two requests of a connection (default 60s)"},
            {"write-timeout", "DURATION",
             "time limit for the client to take a response or one line of it (default 30s)"},
-           {"log-format", "NAME", "format of the log: json or text (default json)"},
+           {"log-format", "NAME", "format of the log: json or text (default json)", kNoLetter, "json text"},
            {"quiet", "", "print only errors on stderr"},
            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}})};
   return syntax;
@@ -123,7 +123,7 @@ ServeOptions serve_options(const Settings& settings) {
   options.line.least_share = kLeastShare;
   if (!settings.text("threads")) options.line.solve.threads = std::max(1, usable_cores() / options.solvers);
   options.reader.threads = options.line.solve.threads;
-  const bool is_json = settings.choice("log-format", {"json", "text"}) == "json";
+  const bool is_json = settings.choice("log-format") == "json";
   options.console = {is_json ? LogFormat::kJson : LogFormat::kText, settings.is_on("quiet"), false, true};
   return options;
 }

@@ -26,7 +26,7 @@ constexpr const char* kArguments = "argument";
 po::options_description describe(const CommandSyntax& syntax) {
   po::options_description description;
   for (const OptionRow& row : syntax.options) {
-    const std::string names = row.letter == '\0' ? row.name : fmt::format("{},{}", row.name, row.letter);
+    const std::string names = row.letter == kNoLetter ? row.name : fmt::format("{},{}", row.name, row.letter);
     if (row.repetition != Repetition::kOnce) {
       description.add_options()(names.c_str(), po::value<std::vector<std::string>>()->composing(), row.help);
       continue;
@@ -87,17 +87,27 @@ std::optional<Nanoseconds> duration_in(std::string_view text) {
   return duration ? std::optional(*duration) : std::nullopt;
 }
 
+std::vector<std::string_view> choices_of(const OptionRow& row) {
+  std::vector<std::string_view> words;
+  for (std::string_view rest = row.choices; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    words.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return words;
+}
+
 std::string help_text(const CommandSyntax& syntax) {
   std::string text = fmt::format("Usage: {}\n\n{}\n\n", as_typed(syntax.synopsis), syntax.summary);
   for (const OptionRow& row : syntax.options) {
-    const std::string letter = row.letter == '\0' ? "" : fmt::format("-{}, ", row.letter);
+    const std::string letter = row.letter == kNoLetter ? "" : fmt::format("-{}, ", row.letter);
     const std::string flag = fmt::format("{}--{}{}{}", letter, row.name, *row.value == '\0' ? "" : " ", row.value);
     text += fmt::format("  {:<27} {}\n", flag, row.help);
   }
   return text;
 }
 
-Settings::Settings(const CommandSyntax& syntax, int argc, const char* const* argv) {
+Settings::Settings(const CommandSyntax& syntax, int argc, const char* const* argv) : rows_(syntax.options) {
   CommandSyntax with_help = syntax;
   with_help.options.push_back({"help", "", "print this text"});
   read_flags(with_help, argc, argv);
@@ -257,7 +267,11 @@ std::vector<std::string> Settings::texts(std::string_view name) const {
   return values;
 }
 
-std::string Settings::choice(std::string_view name, const std::vector<std::string_view>& choices) const {
+std::string Settings::choice(std::string_view name) const {
+  const auto row = std::ranges::find(rows_, name, &OptionRow::name);
+  if (row == rows_.end()) return "";
+  const std::vector<std::string_view> choices = choices_of(*row);
+  if (choices.empty()) throw std::logic_error(fmt::format("--{} has no choices", name));
   const Setting* setting = find(name);
   if (setting == nullptr) return std::string(choices.front());
   if (std::ranges::find(choices, setting->value) == choices.end()) {

@@ -22,12 +22,15 @@ class UsageError : public std::runtime_error {
 
 // How often an option may be given: once, often with one value each, or often with a list of values each, "a,b".
 enum class Repetition : std::uint8_t { kOnce, kOften, kLists };
+inline constexpr char kNoLetter = '\0';
 
 struct OptionRow {
   const char* name;   // the flag without its dashes; `MUSTER_NAME` in the environment
-  const char* value;  // the name of its value in the help; empty: a switch, `true` or `false` if it has a value
+  const char* value;  // the name of its value in the help; empty: a switch, `true` or `false` if it has a value.
+                      // Completions offer files for FILE, PATH and SOURCE, directories for DIR
   const char* help;
-  char letter = '\0';  // a short form, "-o"; none
+  char letter = kNoLetter;   // a short form, "-o"
+  const char* choices = "";  // the values that it may have, separated by spaces, the default first; empty: others, too
   Repetition repetition = Repetition::kOnce;
 };
 
@@ -39,14 +42,19 @@ struct GivenOption {
 };
 
 struct CommandSyntax {
-  const char* synopsis;  // "muster solve [FILE...]"
-  const char* summary;   // one sentence
+  // "muster solve [FILE...] [OPTION...]". Completions offer files for FILE, PLANS, SNAPSHOT, SNAPSHOTS and NAME.csv,
+  // and the words of A|B|C.
+  const char* synopsis;
+  const char* summary;  // a few sentences
   std::vector<OptionRow> options;
   std::size_t least_arguments = 0, most_arguments = 0;
 };
 
 // Durations as in options: "200ms", "1m30s", or a number of seconds. None: it is neither.
 std::optional<Nanoseconds> duration_in(std::string_view text);
+
+// The words of a row's choices.
+std::vector<std::string_view> choices_of(const OptionRow& row);
 
 // The text of `--help`.
 std::string help_text(const CommandSyntax& syntax);
@@ -67,8 +75,9 @@ class Settings {
   std::optional<Nanoseconds> duration(std::string_view name) const;  // as in a line, or a number of seconds; above zero
   std::optional<Nanoseconds> instant(std::string_view name) const;   // as in a line, or seconds since the epoch
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most) const;
-  std::optional<double> fraction(std::string_view name) const;                                    // 0..1
-  std::string choice(std::string_view name, const std::vector<std::string_view>& choices) const;  // absent: the first
+  std::optional<double> fraction(std::string_view name) const;  // 0..1
+  // One of the row's choices; absent: the first of them. Empty: the command has no such option.
+  std::string choice(std::string_view name) const;
 
   // The values of an option that may be repeated, lists taken apart, in their order. Empty elements are left out.
   std::vector<std::string> texts(std::string_view name) const;
@@ -89,6 +98,7 @@ class Settings {
   std::vector<std::string> arguments_;
   std::map<std::string, Setting, std::less<>> settings_;  // of an option that was repeated: what was given first
   std::vector<GivenOption> repeated_;
+  std::vector<OptionRow> rows_;
 };
 
 }  // namespace muster::cli

@@ -350,7 +350,7 @@ bool is_set(const char* name) {
 }
 
 bool wants_colours(const Settings& settings) {
-  const std::string choice = settings.choice("color", {"auto", "always", "never"});
+  const std::string choice = settings.choice("color");
   if (choice != "auto") return choice == "always";
   const char* terminal = std::getenv("TERM");
   const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
@@ -391,14 +391,16 @@ std::string render(const AnswerDocument& document, const RenderOptions& options)
 }
 
 std::vector<OptionRow> with_answer_options(std::vector<OptionRow> others) {
-  others.push_back({"format", "NAME", "form of the answer: table, wide, md or json (default table)"});
-  others.push_back({"color", "WHEN", "colours in tables: auto, always or never (default auto: on a terminal)"});
+  others.push_back({"format", "NAME", "form of the answer: table, wide, md or json (default table)", kNoLetter,
+                    "table wide md json"});
+  others.push_back({"color", "WHEN", "colours in tables: auto, always or never (default auto: on a terminal)",
+                    kNoLetter, "auto always never"});
   return others;
 }
 
 RenderOptions render_options(const Settings& settings) {
   RenderOptions options;
-  const std::string format = settings.choice("format", {"table", "wide", "md", "json"});
+  const std::string format = settings.choice("format");
   options.format = format == "wide"   ? AnswerFormat::kWide
                    : format == "md"   ? AnswerFormat::kMarkdown
                    : format == "json" ? AnswerFormat::kJson

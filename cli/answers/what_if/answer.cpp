@@ -11,7 +11,7 @@
 
 #include "cli/answers/plan_difference.h"
 #include "cli/answers/what_if/outcome.h"
-#include "cli/answers/why_gang.h"
+#include "cli/answers/why/gang.h"
 #include "model/objective/wholeness.h"
 
 namespace muster::cli {

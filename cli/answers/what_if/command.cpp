@@ -26,8 +26,6 @@
 #include "solver/answers/remedies.h"
 
 namespace muster::cli {
-namespace {
-
 const CommandSyntax& what_if_syntax() {
   static const CommandSyntax syntax{
       "muster what-if [CHANGE...] [OPTION...]",
@@ -35,7 +33,7 @@ const CommandSyntax& what_if_syntax() {
       "order in which they are given. Exit code 1: a workload of --submit or --gang would not start.",
       with_change_options(with_answer_options(with_cluster_options(
           {{"budget", "DURATION", "time budget of each of the two plans (default 1s)"},
-           {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)"},
+           {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)", kNoLetter, kEngines},
            {"threads", "N", "number of solver threads (default: the available cores)"},
            {"seed", "N", "random seed (default 1)"},
            {"no-remedies", "", "do not search for what would start a workload that would wait"},
@@ -44,6 +42,9 @@ const CommandSyntax& what_if_syntax() {
       0, 0};
   return syntax;
 }
+
+namespace {
+
 
 struct TimedRun {
   std::unique_ptr<answers::Run> run;

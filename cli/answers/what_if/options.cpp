@@ -249,23 +249,23 @@ const std::array<Changes::Reader, 14> Changes::kReaders = {{{"add-nodes", &Chang
 std::vector<OptionRow> with_change_options(std::vector<OptionRow> others) {
   constexpr Repetition kOften = Repetition::kOften, kLists = Repetition::kLists;
   std::vector<OptionRow> rows = {
-      {"submit", "FILE", "a manifest that is about to be applied, YAML or JSON; - is stdin", '\0', kOften},
-      {"gang", "SHAPE", "a workload that waits: PODSxGPUS[:MODEL], such as 16x8:H100", '\0', kOften},
+      {"submit", "FILE", "a manifest that is about to be applied, YAML or JSON; - is stdin", kNoLetter, "", kOften},
+      {"gang", "SHAPE", "a workload that waits: PODSxGPUS[:MODEL], such as 16x8:H100", kNoLetter, "", kOften},
       {"queue", "QUEUE", "the queue of the workloads of --submit and --gang"},
       {"priority", "N", "the priority of the workloads of --submit and --gang"},
-      {"add-nodes", "NxNODE", "nodes like this one, or of a shape: 4xgpu=8:H100,cpu=64,memory=512Gi", '\0', kOften},
-      {"remove-node", "NODE", "the node is gone, and its pods wait again", '\0', kLists},
-      {"cordon", "NODE", "no pod may be placed on the node any more", '\0', kLists},
-      {"uncordon", "NODE", "pods may be placed on the node again", '\0', kLists},
-      {"drain", "NODE", "cordon the node, and its pods wait again", '\0', kLists},
-      {"set-quota", "Q=gpu:N", "the quota of a queue: gpu, cpu or memory; unlimited", '\0', kLists},
-      {"set-limit", "Q=gpu:N", "the limit of a queue: gpu, cpu or memory; unlimited", '\0', kLists},
-      {"set-priority", "GANG=N", "the priority of a gang", '\0', kLists},
-      {"set-minimum", "GANG=N", "the gang starts once so many of its pods have room", '\0', kLists},
-      {"set-level", "GANG=LEVEL", "the topology level that a gang, or GANG/SUBGROUP, requires; none", '\0', kLists},
-      {"tolerate", "GANG=KEY", "the gang tolerates the taint KEY[=VALUE][:EFFECT]", '\0', kLists},
-      {"remove-gang", "GANG", "the gang and its pods are gone", '\0', kLists},
-      {"evict", "GANG", "the running pods of a gang, or one pod, wait again", '\0', kLists}};
+      {"add-nodes", "NxNODE", "nodes like this one, or of a shape: 4xgpu=8:H100,cpu=64,memory=512Gi", kNoLetter, "", kOften},
+      {"remove-node", "NODE", "the node is gone, and its pods wait again", kNoLetter, "", kLists},
+      {"cordon", "NODE", "no pod may be placed on the node any more", kNoLetter, "", kLists},
+      {"uncordon", "NODE", "pods may be placed on the node again", kNoLetter, "", kLists},
+      {"drain", "NODE", "cordon the node, and its pods wait again", kNoLetter, "", kLists},
+      {"set-quota", "Q=gpu:N", "the quota of a queue: gpu, cpu or memory; unlimited", kNoLetter, "", kLists},
+      {"set-limit", "Q=gpu:N", "the limit of a queue: gpu, cpu or memory; unlimited", kNoLetter, "", kLists},
+      {"set-priority", "GANG=N", "the priority of a gang", kNoLetter, "", kLists},
+      {"set-minimum", "GANG=N", "the gang starts once so many of its pods have room", kNoLetter, "", kLists},
+      {"set-level", "GANG=LEVEL", "the topology level that a gang, or GANG/SUBGROUP, requires; none", kNoLetter, "", kLists},
+      {"tolerate", "GANG=KEY", "the gang tolerates the taint KEY[=VALUE][:EFFECT]", kNoLetter, "", kLists},
+      {"remove-gang", "GANG", "the gang and its pods are gone", kNoLetter, "", kLists},
+      {"evict", "GANG", "the running pods of a gang, or one pod, wait again", kNoLetter, "", kLists}};
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
 }

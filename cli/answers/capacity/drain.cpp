@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/answers/capacity.h"
+#include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
-#include "cli/answers/loss_cells.h"
+#include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/names.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
@@ -20,11 +20,14 @@
 #include "solver/answers/draining.h"
 
 namespace muster::cli {
+
 namespace {
 
 constexpr std::size_t kMostNodes = 1000;
 
-const CommandSyntax& syntax() {
+}  // namespace
+
+const CommandSyntax& drain_syntax() {
   static const CommandSyntax syntax{
       "muster drain NODE... [OPTION...]",
       "Tells whether what runs on the nodes finds room elsewhere if they are drained, what is evicted, moved and lost "
@@ -37,6 +40,9 @@ const CommandSyntax& syntax() {
       1, kMostNodes};
   return syntax;
 }
+namespace {
+
+
 
 std::vector<std::string> nodes_of(const Settings& settings, const Snapshot& snapshot) {
   std::vector<std::string> nodes;
@@ -140,8 +146,8 @@ void add_budgets(const answers::Draining& draining, AnswerDocument& document) {
 }  // namespace
 
 int run_drain(int argc, const char* const* argv) {
-  const Settings settings(syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  const Settings settings(drain_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(drain_syntax()), kExitAnswered);
   const RenderOptions form = render_options(settings);
   const answers::ExperimentOptions options = experiment_options(settings);
   std::variant<ClusterInput, int> cluster = read_cluster(settings);

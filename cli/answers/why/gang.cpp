@@ -1,4 +1,4 @@
-#include "cli/answers/why_gang.h"
+#include "cli/answers/why/gang.h"
 
 #include <algorithm>
 #include <array>

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/answers/capacity.h"
+#include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
-#include "cli/answers/loss_cells.h"
+#include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
 #include "cli/terminal/exit_code.h"
@@ -23,9 +23,8 @@
 #include "model/base/saturating.h"
 
 namespace muster::cli {
-namespace {
 
-const CommandSyntax& syntax() {
+const CommandSyntax& fits_syntax() {
   static const CommandSyntax syntax{
       "muster fits SHAPE [OPTION...]",
       "Tells how many more gangs of a shape start: [PODSx]GPUS[:MODEL][,cpu=N][,memory=Q][,RESOURCE=Q], such as "
@@ -33,7 +32,7 @@ const CommandSyntax& syntax() {
       "0.5, or gpu-memory=10Gi,cpu=4. Further keys: level=LEVEL (required), tolerate=TAINT, model=MODEL.\n"
       "What waits already comes first. Exit code 1: none fits.",
       with_answer_options(with_cluster_options(with_experiment_options(
-          {{"queue", "NAMES", "only these queues (default: all queues without queues below them)", '\0',
+          {{"queue", "NAMES", "only these queues (default: all queues without queues below them)", kNoLetter, "",
             Repetition::kLists},
            {"priority", "N", "priority of the gangs, for what they may evict [0]"},
            {"preemptible", "BOOL", "whether they may be evicted (default: if the priority is below 100)"},
@@ -42,6 +41,8 @@ const CommandSyntax& syntax() {
       1, 1};
   return syntax;
 }
+namespace {
+
 
 answers::FitsQuestion question_of(const Settings& settings, const Snapshot& snapshot) {
   answers::FitsQuestion question;
@@ -156,8 +157,8 @@ AnswerDocument document_of(const answers::Fits& fits, const answers::FitsQuestio
 }  // namespace
 
 int run_fits(int argc, const char* const* argv) {
-  const Settings settings(syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  const Settings settings(fits_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(fits_syntax()), kExitAnswered);
   const RenderOptions form = render_options(settings);
   const answers::ExperimentOptions options = experiment_options(settings);
   std::variant<ClusterInput, int> cluster = read_cluster(settings);

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/answers/capacity.h"
+#include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
 #include "cli/answers/names.h"
@@ -28,11 +28,8 @@
 #include "solver/answers/sizing.h"
 
 namespace muster::cli {
-namespace {
 
-constexpr std::int64_t kPriceScale = 1'000'000;
-
-const CommandSyntax& syntax() {
+const CommandSyntax& size_syntax() {
   static const CommandSyntax syntax{
       "muster size [FILE] --node KIND... [OPTION...]",
       "Finds the cheapest nodes on which a whole workload runs at the same time. The workload: what FILE requests (a\n"
@@ -40,7 +37,7 @@ const CommandSyntax& syntax() {
       "KIND: NODE[=PRICE][:MAX] as a node of the cluster, or gpu=GPUS[:MODEL],cpu=N,memory=Q[,RESOURCE=Q]\n"
       "[,label=KEY:VALUE][,price=PRICE][,max=MAX]. Exit code 1: there are no such nodes.",
       with_answer_options(with_cluster_options(with_experiment_options(
-          {{"node", "KIND", "a kind of node, its price [1] and how many there are at most; may be repeated", '\0',
+          {{"node", "KIND", "a kind of node, its price [1] and how many there are at most; may be repeated", kNoLetter, "",
             Repetition::kOften},
            {"shape", "SHAPE", "a workload of gangs of this shape; see muster fits --help"},
            {"copies", "N", "so many gangs of --shape [1]"},
@@ -48,6 +45,10 @@ const CommandSyntax& syntax() {
       0, 1};
   return syntax;
 }
+namespace {
+
+constexpr std::int64_t kPriceScale = 1'000'000;
+
 
 // ---- kinds of nodes ----
 
@@ -140,7 +141,7 @@ std::variant<ClusterInput, int> read_as_cluster(const std::string& file, const S
   if (const auto time = settings.text("time")) words.insert(words.end(), {"--time", *time});
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.c_str());
-  return read_cluster(Settings(syntax(), static_cast<int>(argv.size()), argv.data()));
+  return read_cluster(Settings(size_syntax(), static_cast<int>(argv.size()), argv.data()));
 }
 
 std::variant<ClusterInput, int> no_cluster(const Settings& settings) {
@@ -255,8 +256,8 @@ AnswerDocument document_of(const answers::Sizing& sizing, const answers::SizingQ
 }  // namespace
 
 int run_size(int argc, const char* const* argv) {
-  const Settings settings(syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  const Settings settings(size_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(size_syntax()), kExitAnswered);
   if (settings.texts("node").empty()) throw UsageError("no kind of node is given; give --node KIND");
   const RenderOptions form = render_options(settings);
   const answers::ExperimentOptions options = experiment_options(settings);

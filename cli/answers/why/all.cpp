@@ -1,4 +1,4 @@
-#include "cli/answers/why_all.h"
+#include "cli/answers/why/all.h"
 
 #include <algorithm>
 #include <map>

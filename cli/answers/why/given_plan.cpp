@@ -1,4 +1,4 @@
-#include "cli/answers/given_plan.h"
+#include "cli/answers/why/given_plan.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "cli/answers/loss_cells.h"
+#include "cli/answers/capacity/loss_cells.h"
 
 #include <fmt/format.h>
 

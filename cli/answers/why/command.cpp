@@ -13,10 +13,10 @@
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
-#include "cli/answers/given_plan.h"
+#include "cli/answers/why/given_plan.h"
 #include "cli/answers/names.h"
-#include "cli/answers/why_all.h"
-#include "cli/answers/why_gang.h"
+#include "cli/answers/why/all.h"
+#include "cli/answers/why/gang.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/text_table.h"
@@ -31,6 +31,8 @@ namespace {
 constexpr std::int64_t kMostTests = 400;
 constexpr std::chrono::seconds kBudget(3);
 
+}  // namespace
+
 const CommandSyntax& why_syntax() {
   static const CommandSyntax syntax{
       "muster why [GANG] [OPTION...]",
@@ -44,6 +46,8 @@ const CommandSyntax& why_syntax() {
       0, 1};
   return syntax;
 }
+
+namespace {
 
 int complain(const InputError& error) {
   write_all(STDERR_FILENO, fmt::format("muster why: {}\n", error.message));

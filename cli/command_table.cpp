@@ -1,0 +1,81 @@
+#include "cli/command_table.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/answers/answers.h"
+#include "cli/bench.h"
+#include "cli/commands.h"
+#include "cli/generate.h"
+#include "cli/import_kai_snapshot.h"
+#include "cli/import_kubernetes.h"
+#include "cli/import_openb.h"
+#include "cli/import_philly.h"
+#include "cli/serve/options.h"
+#include "cli/serve/serve.h"
+#include "cli/terminal/near_miss.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/program_name.h"
+#include "cli/terminal/terminal.h"
+
+namespace muster::cli {
+
+std::span<const Command> command_table() {
+  using enum CommandGroup;
+  static constexpr auto kCommands = std::to_array<Command>({
+      {"solve", kPlan, "read snapshots and write plans, one per line", solve_syntax, run_solve},
+      {"verify", kPlan, "check plans against their snapshots", verify_syntax, run_verify},
+      {"why", kExplain, "explain why gangs wait, and what would start them", why_syntax, run_why},
+      {"what-if", kExplain, "plan a changed cluster; a manifest before it is applied", what_if_syntax, run_what_if},
+      {"fits", kExplain, "tell how many more gangs of a shape start", fits_syntax, run_fits},
+      {"size", kExplain, "find the cheapest nodes that run a workload", size_syntax, run_size},
+      {"drain", kExplain, "tell what draining nodes takes, and in which order to drain them", drain_syntax, run_drain},
+      {"diff", kExplain, "show what plans decide differently from other plans", diff_syntax, run_diff},
+      {"top", kExplain, "show what a cluster is used for: queues, GPUs, gangs, nodes", top_syntax, run_top},
+      {"report", kExplain, "show plans and measurements as one HTML page", report_syntax, run_report},
+      {"import", kConvert, "make snapshots from Kubernetes objects, traces and node lists", import_syntax, run_import},
+      {"import kubernetes", kConvert, "make a snapshot from Kubernetes objects", import_kubernetes_syntax,
+       run_import_kubernetes},
+      {"import kai-snapshot", kConvert, "make a snapshot from an archive of KAI's scheduler",
+       import_kai_snapshot_syntax, run_import_kai_snapshot},
+      {"import openb", kConvert, "make a snapshot from the OpenB trace", import_openb_syntax, run_import_openb},
+      {"import philly", kConvert, "make a workload from the Philly trace", import_philly_syntax, run_import_philly},
+      {"import inventory", kConvert, "make a snapshot from a list of nodes", import_inventory_syntax,
+       run_import_inventory},
+      {"generate", kConvert, "generate random snapshots from a seed", generate_syntax, run_generate},
+      {"export", kConvert, "convert plans to objects for the Kubernetes API server, patches or deltas", export_syntax,
+       run_export},
+      {"simulate", kMeasure, "replay a workload under a policy", simulate_syntax, run_simulate},
+      {"bench", kMeasure, "run the benchmarks of a build", bench_syntax, run_bench},
+      {"serve", kServe, "serve plans over HTTP, on a Unix or TCP socket", serve_syntax, run_serve},
+      {"completion", kProgram, "print the completions for a shell", completion_syntax, run_completion},
+      {"version", kProgram, "print the version", version_syntax, run_version},
+      {"help", kProgram, "list the commands, or print the help of one", help_syntax, run_help},
+  });
+  return kCommands;
+}
+
+std::size_t word_count(const Command& command) { return command.name.find(' ') == std::string_view::npos ? 1 : 2; }
+
+const Command* find_command(std::span<const std::string_view> words) {
+  const std::span<const Command> table = command_table();
+  for (std::size_t count = std::min<std::size_t>(words.size(), 2); count > 0; --count) {
+    const std::string name = fmt::format("{}", fmt::join(words.first(count), " "));
+    const auto found = std::ranges::find(table, name, &Command::name);
+    if (found != table.end()) return &*found;
+  }
+  return nullptr;
+}
+
+std::string unknown_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Command& command : command_table()) names.push_back(command.name);
+  const std::string guess = did_you_mean(name, names);
+  return fmt::format("unknown command '{}'{}", escaped(name),
+                     guess.empty() ? fmt::format("; '{} help' lists all", typed_program_name()) : guess);
+}
+
+}  // namespace muster::cli
