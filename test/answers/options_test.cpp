@@ -15,8 +15,8 @@ const CommandSyntax& syntax() {
   static const CommandSyntax syntax{"muster x",
                                     "Does nothing.",
                                     {{"once", "TEXT", "once"},
-                                     {"node", "NODE", "nodes", 'n', Repetition::kLists},
-                                     {"file", "FILE", "files", '\0', Repetition::kOften},
+                                     {"node", "NODE", "nodes", 'n', "", Repetition::kLists},
+                                     {"file", "FILE", "files", kNoLetter, "", Repetition::kOften},
                                      {"config", "FILE", "a file"}},
                                     0,
                                     9};
