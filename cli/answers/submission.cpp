@@ -156,7 +156,7 @@ std::variant<Submission, int> read_submission(const std::string& file, const Clu
   options.kubernetes.expand = true;
   options.kubernetes.time = cluster.snapshot.time;
   if (cluster.is_kubernetes) {
-    for (const kubernetes::ManifestObject& object : *manifest) options.kubernetes.expand_only.insert(object.title);
+    for (const kubernetes::ManifestObject& object : *manifest) options.kubernetes.expand_only.push_back(object.title);
   }
   const std::string before = cluster.is_kubernetes ? cluster.objects : definitions_of(cluster.snapshot, *manifest);
   muster_v1::SnapshotReader reader(options);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +14,7 @@ namespace muster::kubernetes {
 
 struct KubernetesOptions {
   bool expand = false;                         // pods that templates have not made yet are there, too
-  std::set<std::string> expand_only = {};      // of the objects with these titles (manifest.h); empty: of all
+  std::vector<std::string> expand_only = {};   // of the objects with these titles (manifest.h); empty: of all
   std::optional<Nanoseconds> time = {};        // now; none: the latest instant in the objects,
   std::optional<Nanoseconds> not_before = {};  // or this, if it is later
   // `policy` of the snapshot, an object in JSON, without spaces around it and without expectedDurations; empty: none

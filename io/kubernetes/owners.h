@@ -1,12 +1,12 @@
 // Objects that create pods from a template: what their pods inherit, and the pods that they have not created yet.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -37,7 +37,7 @@ class KubernetesOwners {
   void join(KubernetesPod& pod);
 
   // Titles of the objects that are expanded; empty: all. They outlive this object.
-  void expand_only(const std::set<std::string>& titles) { expanded_ = &titles; }
+  void expand_only(const std::vector<std::string>& titles) { expanded_ = &titles; }
 
   // The pods that are still to be created, once all existing ones have joined; appended, pending, or gated if their Job
   // is suspended. Groups that are created with them are passed to `add_group`. Errors: those of the templates;
@@ -75,13 +75,14 @@ class KubernetesOwners {
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   bool is_expanded(const Owner& owner) const {
-    return expanded_ == nullptr || expanded_->empty() || expanded_->contains(owner.object.title());
+    return expanded_ == nullptr || expanded_->empty() ||
+           std::ranges::find(*expanded_, owner.object.title()) != expanded_->end();
   }
 
   std::map<Key, Owner> owners_;
   std::map<Key, ExpectedRunTime> admitted_;  // what Workloads tell about their owners
   std::deque<std::string> texts_;            // names that no object has
-  const std::set<std::string>* expanded_ = nullptr;
+  const std::vector<std::string>* expanded_ = nullptr;
   // While expanding:
   std::vector<KubernetesPod>* pods_ = nullptr;
   const AddGroup* add_group_ = nullptr;

@@ -214,6 +214,18 @@ TEST_F(SubmitTo, PodsOfADeploymentAreGangsByThemselves) {
   EXPECT_HAS(run("--submit " + file + " --add-nodes n1").out, "All 6 gangs would start; proven optimal.");
 }
 
+TEST_F(SubmitTo, OnlyTemplatesOfTheManifestMakePods) {
+  const std::string deployment =
+      "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 3\n"
+      "  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec: {containers: " +
+      std::string(kContainers) + "}\n";
+  const std::string both = place_.file("both.yaml", cluster_yaml() + deployment);
+  const Outcome found = place_.run("what-if --deterministic --format json --from " + both + " --submit -",
+                                   replaced(job("", ""), "PODS", "1"));
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_HAS(found.out, R"({"what":"podsPlaced","before":0,"after":1})");
+}
+
 TEST_F(SubmitTo, ASuspendedJobIsTakenAsOneThatMayRun) {
   const std::string file =
       place_.file("job.yaml", replaced(job("", "", ", labels: {kueue.x-k8s.io/queue-name: users}"), "PODS", "1") +

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,7 +29,7 @@ class ImportedWorkload {
   void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }
 
   // Titles of the objects whose templates are expanded; empty: all. They outlive this object.
-  void expand_only(const std::set<std::string>& titles) { owners_.expand_only(titles); }
+  void expand_only(const std::vector<std::string>& titles) { owners_.expand_only(titles); }
 
   // Groups, owners and pods, in this order. With `kExpand` the pods that templates have not made yet are there, too.
   // Errors: those of the objects; UnknownNode. Cost: one pass over the objects.
