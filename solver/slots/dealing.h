@@ -39,7 +39,7 @@ Preparation choose_left(const SlotTask& task, const PodKinds& kinds);
 
 class Dealing {
  public:
-  // Once the clock has passed the deadline, no pod is ejected for another one any more.
+  // Once the clock has passed the deadline, hardly any pod is ejected for another one.
   Dealing(const SlotTask& task, const PodKinds& kinds, const Deadline& deadline);
 
   // To be called once. With `repair`: for units without places all pods are ejected and dealt anew until that time, or
@@ -70,6 +70,7 @@ class Dealing {
 
   const SlotTask& task_;
   Deadline ejecting_;
+  int looked_ = 0;  // pods for which others might have been ejected
   DealtState dealt_;
   NodeSearch search_;
   Ejection ejection_;
