@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "model/build/build_problem.h"
-#include "solver/answers/remedies.h"
-#include "solver/answers/remedy_text.h"
+#include "solver/answers/remedies/find.h"
+#include "solver/answers/remedies/text.h"
 
 namespace muster::cli {
 namespace {

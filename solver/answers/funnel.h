@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/explain/blockers.h"
-#include "solver/answers/remedy_search.h"
+#include "solver/answers/waiting_gang.h"
 
 namespace muster::answers {
 

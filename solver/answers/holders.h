@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "solver/answers/remedy_search.h"
+#include "solver/answers/waiting_gang.h"
 
 namespace muster::answers {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "solver/answers/remedy_search.h"
+#include "solver/answers/waiting_gang.h"
 
 namespace muster::answers {
 

@@ -1,4 +1,4 @@
-#include "solver/answers/draining.h"
+#include "solver/answers/capacity/draining.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "solver/answers/remedies.h"
+#include "solver/answers/remedies/find.h"
 
 #include <algorithm>
 #include <cstdlib>

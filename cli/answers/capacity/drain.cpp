@@ -17,7 +17,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
-#include "solver/answers/draining.h"
+#include "solver/answers/capacity/draining.h"
 
 namespace muster::cli {
 

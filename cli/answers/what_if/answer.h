@@ -8,7 +8,7 @@
 #include "cli/answers/what_if/options.h"
 #include "cli/terminal/text_table.h"
 #include "solver/answers/experiment.h"
-#include "solver/answers/remedy.h"
+#include "solver/answers/remedies/remedy.h"
 
 namespace muster::cli {
 

@@ -23,7 +23,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
 #include "solver/answers/experiment.h"
-#include "solver/answers/remedies.h"
+#include "solver/answers/remedies/find.h"
 
 namespace muster::cli {
 const CommandSyntax& what_if_syntax() {

@@ -9,7 +9,7 @@
 #include "cli/answers/words.h"
 #include "cli/terminal/plan_table.h"
 #include "model/base/saturating.h"
-#include "solver/answers/remedy_text.h"
+#include "solver/answers/remedies/text.h"
 #include "solver/answers/stranded.h"
 
 namespace muster::cli {

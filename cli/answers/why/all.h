@@ -7,7 +7,7 @@
 
 #include "cli/terminal/text_table.h"
 #include "solver/answers/experiment.h"
-#include "solver/answers/remedy.h"
+#include "solver/answers/remedies/remedy.h"
 #include "solver/answers/shadow_prices.h"
 
 namespace muster::cli {

@@ -21,7 +21,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/text_table.h"
 #include "model/objective/fair_share.h"
-#include "solver/answers/remedies.h"
+#include "solver/answers/remedies/find.h"
 #include "solver/answers/shadow_prices.h"
 
 namespace muster::cli {

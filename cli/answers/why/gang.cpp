@@ -12,7 +12,7 @@
 #include "cli/terminal/plan_table.h"
 #include "solver/answers/funnel.h"
 #include "solver/answers/holders.h"
-#include "solver/answers/remedy_text.h"
+#include "solver/answers/remedies/text.h"
 #include "solver/answers/standing.h"
 
 namespace muster::cli {

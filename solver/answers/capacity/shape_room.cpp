@@ -1,4 +1,4 @@
-#include "solver/answers/shape_room.h"
+#include "solver/answers/capacity/shape_room.h"
 
 #include <algorithm>
 #include <array>

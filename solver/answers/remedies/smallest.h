@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "solver/answers/admission.h"
+#include "solver/answers/remedies/admission.h"
 
 namespace muster::answers {
 

@@ -1,4 +1,4 @@
-#include "solver/answers/sizing.h"
+#include "solver/answers/capacity/sizing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 #include "model/base/saturating.h"
 #include "model/build/build_problem.h"
 #include "model/explain/reasons_room.h"
-#include "solver/answers/answer_time.h"
-#include "solver/answers/node_patterns.h"
+#include "solver/answers/capacity/answer_time.h"
+#include "solver/answers/capacity/node_patterns.h"
 
 namespace muster::answers {
 namespace {

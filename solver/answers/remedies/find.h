@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "solver/answers/experiment.h"
-#include "solver/answers/remedy.h"
+#include "solver/answers/remedies/remedy.h"
 
 namespace muster::answers {
 

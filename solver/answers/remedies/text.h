@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "solver/answers/remedy.h"
+#include "solver/answers/remedies/remedy.h"
 
 namespace muster::answers {
 

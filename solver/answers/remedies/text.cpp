@@ -1,4 +1,4 @@
-#include "solver/answers/remedy_text.h"
+#include "solver/answers/remedies/text.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "solver/answers/node_patterns.h"
+#include "solver/answers/capacity/node_patterns.h"
 
 #include <algorithm>
 #include <cmath>
@@ -193,7 +193,8 @@ double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& p
     best = {kind, std::vector<std::int64_t>(price.size(), 0)};
     for (std::size_t i = 0; i < classes.size(); ++i) best.pods[classes[i]] = std::llround(answer.x[i]);
   }
-  return answer.status == cbc::SolveStatus::kFailed ? lp::kInfinity : answer.bound;
+  if (answer.status == cbc::SolveStatus::kFailed) return lp::kInfinity;
+  return answer.bound;
 }
 
 double NodePatterns::sums(const Deadline& deadline) const {

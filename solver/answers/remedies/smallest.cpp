@@ -1,4 +1,4 @@
-#include "solver/answers/smallest.h"
+#include "solver/answers/remedies/smallest.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "solver/answers/draining.h"
+#include "solver/answers/capacity/draining.h"
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@
 #include "model/problem/eviction_loss.h"
 #include "model/problem/gang_tree.h"
 #include "model/problem/next_snapshot.h"
-#include "solver/answers/answer_time.h"
+#include "solver/answers/capacity/answer_time.h"
 
 namespace muster::answers {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "model/snapshot/filters.h"
 #include "solver/answers/node_kind.h"
-#include "solver/answers/remedy_search.h"
+#include "solver/answers/remedies/search.h"
 
 namespace muster::answers {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/change/change.h"
-#include "solver/answers/admission.h"
+#include "solver/answers/remedies/admission.h"
 
 namespace muster::answers {
 

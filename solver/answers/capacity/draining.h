@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "solver/answers/experiment.h"
-#include "solver/answers/loss.h"
+#include "solver/answers/capacity/loss.h"
 
 namespace muster::answers {
 

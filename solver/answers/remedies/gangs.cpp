@@ -3,7 +3,7 @@
 #include <limits>
 #include <set>
 
-#include "solver/answers/remedy_search.h"
+#include "solver/answers/remedies/search.h"
 
 namespace muster::answers {
 namespace {

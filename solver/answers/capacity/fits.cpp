@@ -1,4 +1,4 @@
-#include "solver/answers/fits.h"
+#include "solver/answers/capacity/fits.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@
 #include "model/build/build_problem.h"
 #include "model/change/hold_back.h"
 #include "model/problem/next_snapshot.h"
-#include "solver/answers/answer_time.h"
+#include "solver/answers/capacity/answer_time.h"
 
 namespace muster::answers {
 namespace {
