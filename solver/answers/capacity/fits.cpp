@@ -42,11 +42,7 @@ class Counting {
  public:
   Counting(const Snapshot& original, portfolio::Portfolio& portfolio, const ExperimentOptions& options,
            const FitsQuestion& question)
-      : original_(original),
-        portfolio_(portfolio),
-        time_(options),
-        question_(question),
-        name_(free_name(original)) {}
+      : original_(original), portfolio_(portfolio), time_(options), question_(question), name_(free_name(original)) {}
 
   Result<Fits> run() {
     if (Failure failure = carry_out_plan()) return *std::move(failure);
