@@ -180,14 +180,15 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
   answer.number = line.number;
   answer.budget = budget.count();
   answer.log = log_of(line, solution);
-  muster_v1::PlanLine plan{*problem,
-                           solution.plan,
-                           solution.report,
-                           statement_of(solution, budget, line.parsing, modelling),
-                           !solve.deterministic,
-                           solve.threads,
-                           &line.histories,
-                           line_remedies(snapshot, solution, solver.portfolio, solve, {options.remedies, solve.deadline})};
+  muster_v1::PlanLine plan{
+      *problem,
+      solution.plan,
+      solution.report,
+      statement_of(solution, budget, line.parsing, modelling),
+      !solve.deterministic,
+      solve.threads,
+      &line.histories,
+      line_remedies(snapshot, solution, solver.portfolio, solve, {options.remedies, solve.deadline})};
   solver.writer.write(plan, time, answer.text);
   if (!solve.deterministic) delays.learn(milliseconds(portfolio::Clock::now() - (time.deadline - kept)));
   if (observe) observe({*problem, solution, plan.solver, budget, portfolio::Clock::now() - start});

@@ -13,8 +13,8 @@ namespace muster::cli {
 // The choices of --engine.
 inline constexpr const char* kEngines = "auto greedy milp";
 
-// Of --budget, --engine, --threads, --seed, --gap, --deterministic, --remedies and --write-model, as far as the command has
-// them. Throws UsageError.
+// Of --budget, --engine, --threads, --seed, --gap, --deterministic, --remedies and --write-model, as far as the command
+// has them. Throws UsageError.
 LineOptions line_options(const Settings& settings);
 
 // The rows of the options that override the policy of every snapshot, for CommandSyntax: --scheduler-name, --actions,

@@ -45,7 +45,7 @@ struct PlanLine {
   const explain::Report& report;
   SolverStatement solver;
   bool with_timings = true;
-  int threads = 1;                       // that may write at the same time
+  int threads = 1;                          // that may write at the same time
   const Histories* histories = nullptr;     // what was filled into the snapshot; none, or empty: nothing
   std::vector<RemedyRecord> remedies = {};  // each gang at most once
 };

@@ -143,8 +143,8 @@ bool read_remedy_text(PlanInput& in, JsonValue v, RemedyClaim& remedy) {
 
 constexpr std::array<Field<PlanInput, RemedyClaim>, 5> kRemedyFields = {
     {{"kind", read_remedy_text<&RemedyClaim::kind>, true},
-     {"size", [](PlanInput& in, JsonValue v,
-                 RemedyClaim& remedy) { return in.read_integer(v, 0, kMost, remedy.size); }},
+     {"size",
+      [](PlanInput& in, JsonValue v, RemedyClaim& remedy) { return in.read_integer(v, 0, kMost, remedy.size); }},
      {"text", read_remedy_text<&RemedyClaim::text>},
      {"options", read_remedy_text<&RemedyClaim::options>},
      {"smallest", [](PlanInput& in, JsonValue v, RemedyClaim& remedy) { return in.read(v, remedy.smallest); }}}};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/base/require.h"
 #include "model/change/change.h"
 #include "model/change/parts.h"
 
@@ -72,6 +73,7 @@ QueueResource& resource_of(SnapshotQueue& queue, QueueResourceKind kind) {
 }  // namespace
 
 std::string amount_text(Amount amount, Amount unit) {
+  MUSTER_REQUIRE(unit > 0);
   if (amount == kUnlimited) return "unlimited";
   std::string text = number(amount / unit);
   if (amount % unit == 0) return text;

@@ -114,8 +114,8 @@ std::optional<InputError> apply(std::span<const Change> changes, Snapshot& snaps
 // The change in the words of the options of `muster what-if`: "--cordon n1".
 std::string text_of(const Change& change);
 
-// An amount of a queue in units of so many, exactly: "2.5", "unlimited". Requires a unit that is a power of ten, or an
-// amount that is whole in it.
+// An amount of a queue in units of so many, exactly: "2.5", "unlimited". Decimals are exact
+// for units that are powers of ten. Requires unit > 0.
 std::string amount_text(Amount amount, Amount unit);
 
 }  // namespace muster::change

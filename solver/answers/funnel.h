@@ -22,9 +22,9 @@ struct Funnel {
   std::int64_t suitable = 0;
   std::vector<explain::BlockerTally::Charge> full;  // suitable nodes without room for the pod, as the plan leaves them
   std::int64_t open = 0;
-  std::int64_t pods_now = 0;        // that fit on the open nodes, as if no other pods came; at most `pods`
+  std::int64_t pods_now = 0;         // that fit on the open nodes, as if no other pods came; at most `pods`
   std::int64_t pods_when_empty = 0;  // that would fit on the suitable nodes if these were empty; at most `pods`
-  std::int64_t nodes_needed = 0;  // at least, for `pods` on empty ones; 0: no number of nodes would do
+  std::int64_t nodes_needed = 0;     // at least, for `pods` on empty ones; 0: no number of nodes would do
 };
 
 // One for each class of pods that the gang lacks. Cost: O(nodes x (resources + devices)) for each.

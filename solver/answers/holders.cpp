@@ -86,8 +86,9 @@ class HolderList {
 }  // namespace
 
 std::string_view hold_name(Hold hold) {
-  constexpr std::array<std::string_view, kHolds> kNames = {"placedNow", "notPreemptible", "fairShare",  "priority",
-                                                           "protected", "disruptionBudget", "notAllowed", "mayBeEvicted"};
+  constexpr std::array<std::string_view, kHolds> kNames = {"placedNow",  "notPreemptible", "fairShare",
+                                                           "priority",   "protected",      "disruptionBudget",
+                                                           "notAllowed", "mayBeEvicted"};
   return kNames[static_cast<std::size_t>(hold)];
 }
 

@@ -11,13 +11,13 @@ namespace muster::answers {
 
 // Of a gang's pods on nodes that suit the waiting gang. The first that holds, in this order.
 enum class Hold : std::uint8_t {
-  kPlacedNow,        // this plan places them: they come before the waiting gang
+  kPlacedNow,  // this plan places them: they come before the waiting gang
   kNotPreemptible,
-  kFairShare,        // their queue is within its share, or the waiting gang's would exceed its own
-  kPriority,         // they are in the same queue, and their priority is not lower
-  kProtected,        // they have not run for the minimum run time of their queue
+  kFairShare,         // their queue is within its share, or the waiting gang's would exceed its own
+  kPriority,          // they are in the same queue, and their priority is not lower
+  kProtected,         // they have not run for the minimum run time of their queue
   kDisruptionBudget,  // or `protect` of the policy selects them
-  kNotAllowed,       // the policy does not allow the action
+  kNotAllowed,        // the policy does not allow the action
   kMayBeEvicted
 };
 inline constexpr std::size_t kHolds = static_cast<std::size_t>(Hold::kMayBeEvicted) + 1;

@@ -16,8 +16,8 @@ struct StrandedCapacity {
   explain::FilterCode filter = explain::FilterCode::kAvailable;
   std::string detail;
   std::int64_t nodes = 0;
-  MicroGpu gpus = 0;        // free on these nodes, parts of devices included
-  std::int64_t whole = 0;   // devices that are entirely free
+  MicroGpu gpus = 0;       // free on these nodes, parts of devices included
+  std::int64_t whole = 0;  // devices that are entirely free
 };
 
 // Most GPUs first; empty if no GPU is free or no pod waits for one. Cost: O(nodes x classes of waiting pods).

@@ -51,8 +51,8 @@ std::int32_t WaitingGang::priority_as_set() const {
 }
 
 bool WaitingGang::some_pod_may_use(const SnapshotNode& node) const {
-  return std::ranges::any_of(
-      specs_, [&](PodSpecIndex spec) { return passes_filters(snapshot().pod_specs[spec], node); });
+  return std::ranges::any_of(specs_,
+                             [&](PodSpecIndex spec) { return passes_filters(snapshot().pod_specs[spec], node); });
 }
 
 }  // namespace muster::answers

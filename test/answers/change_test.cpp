@@ -21,8 +21,9 @@ std::string text(const Snapshot& snapshot) {
 
 Snapshot two_nodes() {
   test::Cluster cluster;
-  cluster.node("n1", 4, R"("labels":{"kubernetes.io/hostname":"n1","pool":"a"},"unschedulable":true,"taints":[)"
-                        R"({"key":"node.kubernetes.io/not-ready","effect":"NoExecute"},{"key":"gpu","effect":"NoSchedule"}])");
+  cluster.node("n1", 4,
+               R"("labels":{"kubernetes.io/hostname":"n1","pool":"a"},"unschedulable":true,"taints":[)"
+               R"({"key":"node.kubernetes.io/not-ready","effect":"NoExecute"},{"key":"gpu","effect":"NoSchedule"}])");
   cluster.node("n2", 2).gang("g", R"("minMember":2)").pods("g", 2, 2, R"("gang":"g")").running("r", "n2", 1);
   return test::Case::read(cluster.line());
 }
@@ -79,11 +80,20 @@ TEST(Change, APodOfARemovedNodeIsPendingAgain) {
 }
 
 TEST(Change, ThatNamesNothingIsRefused) {
-  const std::vector<Change> changes = {AddNodes{"x", 1},       RemoveNode{"x"},  Cordon{"x"},
-                                       Uncordon{"x"},          Drain{"x"},       SetQueue{.queue = "x"},
-                                       SetPriority{"x", 1},    RemoveGang{"x"},  Evict{"x"},
-                                       Tolerate{"x", {}},      SetMinimum{"x", 1}, SetRequiredLevel{"x", "", ""},
-                                       SetRequiredLevel{"g", "x", ""}, SetRequiredLevel{"g", "", "x"}};
+  const std::vector<Change> changes = {AddNodes{"x", 1},
+                                       RemoveNode{"x"},
+                                       Cordon{"x"},
+                                       Uncordon{"x"},
+                                       Drain{"x"},
+                                       SetQueue{.queue = "x"},
+                                       SetPriority{"x", 1},
+                                       RemoveGang{"x"},
+                                       Evict{"x"},
+                                       Tolerate{"x", {}},
+                                       SetMinimum{"x", 1},
+                                       SetRequiredLevel{"x", "", ""},
+                                       SetRequiredLevel{"g", "x", ""},
+                                       SetRequiredLevel{"g", "", "x"}};
   for (const Change& change : changes) {
     Snapshot snapshot = two_nodes();
     const auto failure = apply(change, snapshot);
@@ -94,7 +104,8 @@ TEST(Change, ThatNamesNothingIsRefused) {
 
 TEST(Change, TextIsThatOfTheOption) {
   EXPECT_EQ(text_of(AddNodes{"n1", 4}), "--add-nodes 4xn1");
-  EXPECT_EQ(text_of(SetQueue{"q", QueueResourceKind::kGpu, QueueAmountKind::kQuota, 2'500'000}), "--set-quota q=gpu:2.5");
+  EXPECT_EQ(text_of(SetQueue{"q", QueueResourceKind::kGpu, QueueAmountKind::kQuota, 2'500'000}),
+            "--set-quota q=gpu:2.5");
   EXPECT_EQ(text_of(SetQueue{"q", QueueResourceKind::kCpu, QueueAmountKind::kLimit, kUnlimited}),
             "--set-limit q=cpu:unlimited");
   EXPECT_EQ(text_of(SetRequiredLevel{"g", "", ""}), "--set-level g=none");

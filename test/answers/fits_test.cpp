@@ -360,7 +360,7 @@ TEST(Fits, ProgramRefusesWhatItCannotRead) {
   const std::string from = " --from " + place.file("cluster.json", cluster.line());
   EXPECT_EQ(place.run("fits" + from).exit_code, 64);
   EXPECT_EQ(place.run("fits 1x" + from).exit_code, 64);
-  EXPECT_EQ(place.run("fits 1 --queue nobody" + from).exit_code, 64);
+  EXPECT_EQ(place.run("fits 1 --queue absent" + from).exit_code, 64);
   EXPECT_EQ(place.run("fits 1,level=rack" + from).exit_code, 65);
   EXPECT_EQ(place.run("fits 1 --from " + place.path("none")).exit_code, 66);
 }

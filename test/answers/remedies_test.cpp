@@ -1,5 +1,3 @@
-#include "solver/answers/remedies/find.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -11,6 +9,7 @@
 #include "io/muster_v1/snapshot_reader.h"
 #include "io/snapshot_writer/write_snapshot.h"
 #include "model/build/build_problem.h"
+#include "solver/answers/remedies/find.h"
 #include "test/brute_force/brute_force.h"
 #include "test/brute_force/campaign.h"
 #include "test/brute_force/instances/policy_instance.h"
@@ -33,7 +32,9 @@ ExperimentOptions deterministic() {
 // A cluster, the plan for it, and experiments with it.
 struct Bench {
   explicit Bench(const std::string& line, test::Oddities oddities = test::Oddities::kErrors)
-      : snapshot(test::Case::read(line, oddities)), portfolio(MUSTER_BINARY), experiment(snapshot, portfolio, deterministic()) {
+      : snapshot(test::Case::read(line, oddities)),
+        portfolio(MUSTER_BINARY),
+        experiment(snapshot, portfolio, deterministic()) {
     auto run = experiment.solve({});
     if (!run) throw std::runtime_error(run.error().message);
     base = std::move(*run);

@@ -90,7 +90,8 @@ TEST(Why, WithAllFindsRemediesForEachGang) {
 TEST(Why, ExplainsAPlanThatExistsAndRefusesOneThatDoesNotHold) {
   const Workplace place;
   const std::string snapshot = place.file("snapshot.json", cluster() + "\n");
-  ASSERT_EQ(place.run("solve --deterministic -o json --output " + place.path("plan.json") + " " + snapshot).exit_code, 0);
+  ASSERT_EQ(place.run("solve --deterministic -o json --output " + place.path("plan.json") + " " + snapshot).exit_code,
+            0);
   const std::string arguments = "why ns/g --no-remedies --from " + snapshot + " --plan ";
   const Outcome good = place.run(arguments + place.path("plan.json"));
   EXPECT_EQ(good.exit_code, 0) << good.err;

@@ -287,7 +287,7 @@ TEST_F(Commands, AreCompletedByFish) {
 
 TEST_F(Commands, AreCompletedByZsh) {
   if (workplace.shell("command -v zsh").exit_code != 0) GTEST_SKIP() << "no zsh";
-  // The functions that zsh's own completion provides, by what they are told.
+  // The functions that zsh's own completion provides, by what they are called with.
   const std::string stubs =
       "compdef() { print \"compdef $*\"; }\n_describe() { print -rl -- ${(P)3}; }\n"
       "_files() { print \"files $*\"; }\ncompset() { true; }\nsource <(" MUSTER_BINARY " completion zsh)\n";

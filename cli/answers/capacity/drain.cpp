@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cli/answers/answers.h"
+#include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
-#include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/names.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
@@ -41,8 +41,6 @@ const CommandSyntax& drain_syntax() {
   return syntax;
 }
 namespace {
-
-
 
 std::vector<std::string> nodes_of(const Settings& settings, const Snapshot& snapshot) {
   std::vector<std::string> nodes;
@@ -81,7 +79,7 @@ void add_outcome(const answers::DrainOutcome& outcome, std::vector<Cell>& row) {
 }
 
 void add_ways(const answers::Draining& draining, const std::vector<std::string>& nodes, AnswerDocument& document) {
-  Table all{.key = "atOnce", .title = "All at once"};
+  Table all{.key = "atOnce", .title = "All together"};
   all.columns = outcome_columns();
   all.columns.insert(all.columns.begin(), {"nodes", "NODES"});
   std::vector<Cell> row{Cell(nodes)};

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "cli/answers/answers.h"
+#include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
-#include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
 #include "cli/terminal/exit_code.h"
@@ -42,7 +42,6 @@ const CommandSyntax& fits_syntax() {
   return syntax;
 }
 namespace {
-
 
 answers::FitsQuestion question_of(const Settings& settings, const Snapshot& snapshot) {
   answers::FitsQuestion question;

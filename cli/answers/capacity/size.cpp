@@ -37,8 +37,8 @@ const CommandSyntax& size_syntax() {
       "KIND: NODE[=PRICE][:MAX] as a node of the cluster, or gpu=GPUS[:MODEL],cpu=N,memory=Q[,RESOURCE=Q]\n"
       "[,label=KEY:VALUE][,price=PRICE][,max=MAX]. Exit code 1: there are no such nodes.",
       with_answer_options(with_cluster_options(with_experiment_options(
-          {{"node", "KIND", "a kind of node, its price [1] and how many there are at most; may be repeated", kNoLetter, "",
-            Repetition::kOften},
+          {{"node", "KIND", "a kind of node, its price [1] and how many there are at most; may be repeated", kNoLetter,
+            "", Repetition::kOften},
            {"shape", "SHAPE", "a workload of gangs of this shape; see muster fits --help"},
            {"copies", "N", "so many gangs of --shape [1]"},
            {"existing", "", "use the free room of the cluster's own nodes first"}}))),
@@ -48,7 +48,6 @@ const CommandSyntax& size_syntax() {
 namespace {
 
 constexpr std::int64_t kPriceScale = 1'000'000;
-
 
 // ---- kinds of nodes ----
 

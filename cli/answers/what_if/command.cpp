@@ -45,7 +45,6 @@ const CommandSyntax& what_if_syntax() {
 
 namespace {
 
-
 struct TimedRun {
   std::unique_ptr<answers::Run> run;
   double ms = 0;

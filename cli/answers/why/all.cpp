@@ -51,7 +51,8 @@ void write_reasons(const answers::Run& run, AnswerDocument& document) {
   }
   std::vector<Group> ordered;
   for (auto& [text, group] : groups) ordered.push_back(std::move(group));
-  std::ranges::stable_sort(ordered, std::greater<>(), [](const Group& group) { return std::pair(group.gpus, group.gangs); });
+  std::ranges::stable_sort(ordered, std::greater<>(),
+                           [](const Group& group) { return std::pair(group.gpus, group.gangs); });
   Table table{.key = "reasons",
               .title = "What waits, by reason",
               .columns = {{"reason", "REASON", Align::kLeft, Shown::kJson},
@@ -62,10 +63,10 @@ void write_reasons(const answers::Run& run, AnswerDocument& document) {
                           {"oldestSeconds", "OLDEST WAITS", Align::kRight},
                           {"oldest", "OLDEST"}}};
   for (const Group& group : ordered) {
-    table.rows.push_back({explain::reason_text(group.reason), reason_words(group.reason), group.gangs, group.pods,
-                          gpu_cell(group.gpus),
-                          Cell(group.oldest_seconds).shown_as(duration_words(group.oldest_seconds * kNanosecondsPerSecond)),
-                          group.oldest});
+    table.rows.push_back(
+        {explain::reason_text(group.reason), reason_words(group.reason), group.gangs, group.pods, gpu_cell(group.gpus),
+         Cell(group.oldest_seconds).shown_as(duration_words(group.oldest_seconds * kNanosecondsPerSecond)),
+         group.oldest});
   }
   document.add_table(std::move(table));
 }
@@ -85,13 +86,12 @@ void write_gangs(const answers::Run& run, AnswerDocument& document) {
   for (const GangIndex index : waiting_gangs(run)) {
     const Gang& gang = run.problem.gangs[index];
     const explain::GangReport& report = *run.report_on(index);
-    table.rows.push_back({std::string(gang.name),
-                          gang.queue.is_none() ? Cell() : Cell(std::string(run.problem.queues[gang.queue].name)),
-                          report.pending, gpu_cell(missing_gpus(run, report)),
-                          Cell(gang.times.waited_seconds)
-                              .shown_as(duration_words(gang.times.waited_seconds * kNanosecondsPerSecond)),
-                          explain::reason_text(report.reason), std::string(explain::make_room_text(report.make_room)),
-                          reason_words(report.reason)});
+    table.rows.push_back(
+        {std::string(gang.name), gang.queue.is_none() ? Cell() : Cell(std::string(run.problem.queues[gang.queue].name)),
+         report.pending, gpu_cell(missing_gpus(run, report)),
+         Cell(gang.times.waited_seconds).shown_as(duration_words(gang.times.waited_seconds * kNanosecondsPerSecond)),
+         explain::reason_text(report.reason), std::string(explain::make_room_text(report.make_room)),
+         reason_words(report.reason)});
   }
   document.add_table(std::move(table));
 }
@@ -107,10 +107,11 @@ void write_stranded(const answers::Run& run, AnswerDocument& document) {
                           {"whole", "WHOLE", Align::kRight}}};
   for (const answers::StrandedCapacity& one : stranded) {
     const bool fits = one.filter == explain::FilterCode::kAvailable;
-    table.rows.push_back({Cell(explain::filter_text({one.filter, one.detail}))
-                              .shown_as(fits ? "a pod fits, not its gang or its queue" : explain::filter_text({one.filter, one.detail})),
-                          one.filter == explain::FilterCode::kInsufficient || one.detail.empty() ? Cell() : Cell(one.detail),
-                          one.nodes, gpu_cell(one.gpus), one.whole});
+    table.rows.push_back(
+        {Cell(explain::filter_text({one.filter, one.detail}))
+             .shown_as(fits ? "a pod fits, not its gang or its queue" : explain::filter_text({one.filter, one.detail})),
+         one.filter == explain::FilterCode::kInsufficient || one.detail.empty() ? Cell() : Cell(one.detail), one.nodes,
+         gpu_cell(one.gpus), one.whole});
   }
   document.add_table(std::move(table));
 }

@@ -13,10 +13,10 @@
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
-#include "cli/answers/why/given_plan.h"
 #include "cli/answers/names.h"
 #include "cli/answers/why/all.h"
 #include "cli/answers/why/gang.h"
+#include "cli/answers/why/given_plan.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/text_table.h"
@@ -36,7 +36,8 @@ constexpr std::chrono::seconds kBudget(3);
 const CommandSyntax& why_syntax() {
   static const CommandSyntax syntax{
       "muster why [GANG] [OPTION...]",
-      "Says why a gang waits: which nodes it could use and what excludes the others, what is in use there and why it may\n"
+      "Says why a gang waits: which nodes it could use and what excludes the others, what is in use there and why it "
+      "may\n"
       "not be evicted, the place in its queue, and what would start it. GANG is the name of a gang, a pod, a Job, a\n"
       "Deployment, ... Without GANG: all that waits, by reason, and what one more node or GPU of quota would admit.",
       with_cluster_options(with_answer_options(with_experiment_options(
@@ -98,7 +99,8 @@ class Why {
 
   int about_gang(answers::Run& run, const std::string& name) {
     const auto gang = run.find_gang(name);
-    if (!gang) return complain({ErrorCode::kUnknownName, "$", fmt::format("the gang {} is left out of the plan", name)});
+    if (!gang)
+      return complain({ErrorCode::kUnknownName, "$", fmt::format("the gang {} is left out of the plan", name)});
     const FairShares shares = compute_fair_shares(run.problem);
     settle_reason(run, *gang, shares);
     std::optional<answers::RemedyAnswer> remedies;
@@ -123,7 +125,8 @@ class Why {
         answers::ExperimentOptions options = of_variations();
         options.end = portfolio::Clock::time_point::max();
         if (!options.solve.deterministic)
-          options.end = portfolio::Clock::now() + std::chrono::duration_cast<portfolio::Clock::duration>(options_.budget);
+          options.end =
+              portfolio::Clock::now() + std::chrono::duration_cast<portfolio::Clock::duration>(options_.budget);
         answers::Experiment experiment(cluster_.snapshot, portfolio_, options);
         remedies.emplace_back(gang, answers::find_remedies(experiment, run, gang, kMostTests));
       }

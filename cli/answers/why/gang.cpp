@@ -126,9 +126,9 @@ class GangWriter {
     document_.add_field("queue", "queue",
                         gang_.queue.is_none() ? Cell() : Cell(std::string(problem_.queues[gang_.queue].name)));
     document_.add_field("priority", "priority", static_cast<std::int64_t>(gang_.priority));
-    document_.add_field("waitedSeconds", "waited",
-                        Cell(gang_.times.waited_seconds)
-                            .shown_as(duration_words(gang_.times.waited_seconds * kNanosecondsPerSecond)));
+    document_.add_field(
+        "waitedSeconds", "waited",
+        Cell(gang_.times.waited_seconds).shown_as(duration_words(gang_.times.waited_seconds * kNanosecondsPerSecond)));
     if (report_ == nullptr) return;
     document_.add_field("phase", "phase", std::string(explain::phase_name(report_->phase)));
     document_.add_field("pods", "pods",
@@ -156,13 +156,11 @@ class GangWriter {
     };
     document_.add_field("ahead", "place in its queue",
                         Cell(standing.ahead).shown_as(words(standing.waiting, standing.ahead, standing.level)));
-    document_.add_field(
-        "aheadInAll", "place in all",
-        Cell(standing.ahead_in_all)
-            .shown_as(words(standing.waiting_in_all, standing.ahead_in_all, standing.level_in_all)));
+    document_.add_field("aheadInAll", "place in all",
+                        Cell(standing.ahead_in_all)
+                            .shown_as(words(standing.waiting_in_all, standing.ahead_in_all, standing.level_in_all)));
     if (!gang_.times.kept_back_for.is_none())
-      document_.add_field("keptBackFor", "kept back for",
-                          std::string(problem_.gangs[gang_.times.kept_back_for].name));
+      document_.add_field("keptBackFor", "kept back for", std::string(problem_.gangs[gang_.times.kept_back_for].name));
     if (!gang_.queue.is_none()) write_queues();
   }
 
@@ -203,16 +201,17 @@ class GangWriter {
     add("= open now", funnel.open, funnel.open == 0 ? Meaning::kBad : Meaning::kGood);
     document_.add_table(std::move(table));
     if (funnel.nodes_of_unknown_memory > 0)
-      document_.add_note(fmt::format("{} nodes do not tell the memory of their GPUs, which the pod asks for a part of; the "
-                                     "GPU operator tells it by the label nvidia.com/gpu.memory.",
-                                     funnel.nodes_of_unknown_memory),
-                         Meaning::kWarning);
+      document_.add_note(
+          fmt::format("{} nodes do not tell the memory of their GPUs, which the pod asks for a part of; the "
+                      "GPU operator tells it by the label nvidia.com/gpu.memory.",
+                      funnel.nodes_of_unknown_memory),
+          Meaning::kWarning);
     document_.add_note(fmt::format("Of {} pods, {} fit now, {} would if the suitable nodes were empty{}.", funnel.pods,
                                    funnel.pods_now, funnel.pods_when_empty,
-                                   funnel.nodes_needed == 0 ? ""
-                                                            : fmt::format("; empty, at least {} {} needed",
-                                                                          funnel.nodes_needed,
-                                                                          funnel.nodes_needed == 1 ? "node is" : "nodes are")));
+                                   funnel.nodes_needed == 0
+                                       ? ""
+                                       : fmt::format("; empty, at least {} {} needed", funnel.nodes_needed,
+                                                     funnel.nodes_needed == 1 ? "node is" : "nodes are")));
   }
 
   // What the plan evicts or moves for the gang.
@@ -226,13 +225,11 @@ class GangWriter {
       if (eviction.for_gang != input_.gang) continue;
       const Pod& pod = problem_.pods[eviction.pod];
       const auto to = std::ranges::find(plan.placements, eviction.pod, &Placement::pod);
-      table.rows.push_back({std::string(run_.snapshot->pods[eviction.pod.value()].name),
-                            std::string(problem_.gangs[pod.gang].name),
-                            std::string(to == plan.placements.end() ? "evicted" : "moved"),
-                            std::string(run_.snapshot->nodes[pod.node.value()].name),
-                            to == plan.placements.end()
-                                ? Cell()
-                                : Cell(std::string(run_.snapshot->nodes[to->node.value()].name))});
+      table.rows.push_back(
+          {std::string(run_.snapshot->pods[eviction.pod.value()].name), std::string(problem_.gangs[pod.gang].name),
+           std::string(to == plan.placements.end() ? "evicted" : "moved"),
+           std::string(run_.snapshot->nodes[pod.node.value()].name),
+           to == plan.placements.end() ? Cell() : Cell(std::string(run_.snapshot->nodes[to->node.value()].name))});
     }
     if (!table.rows.empty()) document_.add_table(std::move(table));
   }
@@ -317,8 +314,9 @@ void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapsho
   document.add_table(std::move(table));
   if (is_empty && answer.unfinished.empty()) document.add_note("Nothing that was tried would start it.", Meaning::kBad);
   if (!answer.unfinished.empty())
-    document.add_note("The time ended before these were searched: " + kind_list(answer.unfinished) +
-                      "; give a larger --budget.", Meaning::kWarning);
+    document.add_note(
+        "The time ended before these were searched: " + kind_list(answer.unfinished) + "; give a larger --budget.",
+        Meaning::kWarning);
   document.add_field("plansMade", "plans made", answer.tests, Shown::kWide);
 }
 

@@ -4,7 +4,8 @@
 // What waits now comes first: the question is asked of the cluster as it is once the next plan has been carried out.
 // Two numbers for each answer:
 // - found: so many start in a plan that the referee has checked;
-// - bound: in no plan start more. Counted node by node (solver/answers/capacity/shape_room.h) and by the limits of the queues;
+// - bound: in no plan start more. Counted node by node (solver/answers/capacity/shape_room.h) and by the limits of the
+// queues;
 //   with evictions, of the cluster without all that may be evicted, and by sums without moves, too.
 #pragma once
 
@@ -14,9 +15,9 @@
 #include <vector>
 
 #include "model/explain/reason.h"
-#include "solver/answers/experiment.h"
 #include "solver/answers/capacity/loss.h"
 #include "solver/answers/capacity/shape_room.h"
+#include "solver/answers/experiment.h"
 
 namespace muster::answers {
 

@@ -93,20 +93,20 @@ NodePatterns::Prices NodePatterns::prices_of(const std::vector<double>& row_pric
 }
 
 // The most that what is present holds. The upper bounds of its columns are priced so that no column exceeds its price.
-double NodePatterns::worth_of_present(const Prices& prices) const {
+double NodePatterns::value_of_present(const Prices& prices) const {
   if (!input_.present) return 0;
-  double worth = std::accumulate(prices.present.begin(), prices.present.end(), 0.0);
+  double value = std::accumulate(prices.present.begin(), prices.present.end(), 0.0);
   for (std::size_t c = 0; c < input_.demand.size(); ++c) {
     double excess = prices.pod[c];
     for (std::size_t r = 0; r < prices.present.size(); ++r) excess -= prices.present[r] * input_.present->load[c][r];
-    worth += std::max(0.0, excess) * static_cast<double>(input_.present->most_pods[c]);
+    value += std::max(0.0, excess) * static_cast<double>(input_.present->most_pods[c]);
   }
-  return worth;
+  return value;
 }
 
 // What the prices of the rows prove if no pattern exceeds its price.
 double NodePatterns::dual_value(const Prices& prices) const {
-  double value = -worth_of_present(prices);
+  double value = -value_of_present(prices);
   for (std::size_t c = 0; c < input_.demand.size(); ++c) value += prices.pod[c] * static_cast<double>(input_.demand[c]);
   for (std::size_t k = 0; k < input_.kinds.size(); ++k) {
     if (input_.kinds[k].most) value -= prices.kind[k] * static_cast<double>(*input_.kinds[k].most);
@@ -115,16 +115,18 @@ double NodePatterns::dual_value(const Prices& prices) const {
 }
 
 double NodePatterns::whole_nodes_bound(const Deadline& deadline) {
-  constexpr std::size_t kMostWorths = 8;  // the last ones are the best
-  std::vector<Worth> worths = worths_;
-  if (worths.empty()) return 0;
-  if (worths.size() > kMostWorths) worths.erase(worths.begin(), worths.end() - kMostWorths);
+  constexpr std::size_t kMostValueRows = 8;  // the last ones are the best
+  std::vector<ValueRow> value_rows = value_rows_;
+  if (value_rows.empty()) return 0;
+  if (value_rows.size() > kMostValueRows) value_rows.erase(value_rows.begin(), value_rows.end() - kMostValueRows);
   lp::Milp nodes;
-  for (const Worth& worth : worths) nodes.add_row(worth.demand * (1 - kTolerance) - kTolerance, lp::kInfinity);
+  for (const ValueRow& row : value_rows)
+    nodes.add_row(row.demand * (1 - kTolerance) - kTolerance, lp::kInfinity);
   for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
     std::vector<lp::Entry> entries;
-    for (std::size_t row = 0; row < worths.size(); ++row) {
-      if (worths[row].of_kind[kind] > 0) entries.push_back({static_cast<std::int32_t>(row), worths[row].of_kind[kind]});
+    for (std::size_t row = 0; row < value_rows.size(); ++row) {
+      if (value_rows[row].of_kind[kind] > 0)
+        entries.push_back({static_cast<std::int32_t>(row), value_rows[row].of_kind[kind]});
     }
     const auto& most = input_.kinds[kind].most;
     nodes.add_column({-input_.kinds[kind].price, 0, most ? static_cast<double>(*most) : lp::kInfinity, true}, entries);
@@ -232,19 +234,19 @@ double NodePatterns::sums(const Deadline& deadline) const {
 
 NodePatterns::Priced NodePatterns::price(const Prices& prices, double gap, const Deadline& deadline) {
   Priced priced;
-  Worth worth{std::vector<double>(input_.kinds.size(), 0), -worth_of_present(prices)};
+  ValueRow row{std::vector<double>(input_.kinds.size(), 0), -value_of_present(prices)};
   for (std::size_t c = 0; c < input_.demand.size(); ++c)
-    worth.demand += prices.pod[c] * static_cast<double>(input_.demand[c]);
+    row.demand += prices.pod[c] * static_cast<double>(input_.demand[c]);
   double excess = 1;
   for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
     Pattern best;
-    worth.of_kind[kind] = best_pattern(kind, prices.pod, gap, deadline, best);
-    excess = std::max(excess, (worth.of_kind[kind] - prices.kind[kind]) / input_.kinds[kind].price);
+    row.of_kind[kind] = best_pattern(kind, prices.pod, gap, deadline, best);
+    excess = std::max(excess, (row.of_kind[kind] - prices.kind[kind]) / input_.kinds[kind].price);
     if (!best.pods.empty()) priced.best.push_back(std::move(best));
   }
   if (!std::isfinite(excess)) return priced;
   priced.bound = std::max(0.0, dual_value(prices) / excess);
-  worths_.push_back(std::move(worth));
+  value_rows_.push_back(std::move(row));
   return priced;
 }
 

@@ -4,10 +4,10 @@
 //   minimise  sum of price x patterns   subject to  pods of all patterns >= demand, nodes of a kind <= most,
 // its columns come from a knapsack for each kind (Gilmore and Gomory 1961). From any prices of pods, dividing them by
 // the most that the reduced price of a pattern is exceeded gives a bound (Farley 1990), so that stopping early is safe.
-// The same prices say what nodes can be worth at most: sum of value x nodes of a kind >= worth of the demand. The least
-// price of whole numbers of nodes for which this holds is a bound, too, and a better one.
-// What the patterns ignore (how shares pack on devices beyond their sums, topology, rules between pods, gangs) only
-// makes the bound lower. Room that is there already is one more column for each class, by sums over all nodes.
+// The same prices say what nodes can be worth at most: sum of value x nodes of a kind >= row_of_values of the
+// demand. The least price of whole numbers of nodes for which this holds is a bound, too, and a better one. What the
+// patterns ignore (how shares pack on devices beyond their sums, topology, rules between pods, gangs) only makes the
+// bound lower. Room that is there already is one more column for each class, by sums over all nodes.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ class NodePatterns {
   };
   Priced price(const Prices& prices, double gap, const Deadline& deadline);
   // What a node of each kind holds at most, in prices of pods, and what all nodes have to hold.
-  struct Worth {
+  struct ValueRow {
     std::vector<double> of_kind;
     double demand = 0;
   };
@@ -84,7 +84,7 @@ class NodePatterns {
   void add_present(bool integer, lp::Milp& master) const;
   Prices prices_of(const std::vector<double>& row_price) const;
   double dual_value(const Prices& prices) const;
-  double worth_of_present(const Prices& prices) const;
+  double value_of_present(const Prices& prices) const;
   // The best pattern for the prices, and an upper bound of its value.
   Pattern greedy_pattern(std::size_t kind, const std::vector<double>& price) const;
   double best_pattern(std::size_t kind, const std::vector<double>& price, double gap, const Deadline& deadline,
@@ -94,7 +94,7 @@ class NodePatterns {
   const PatternInput& input_;
   cbc::Backend& backend_;
   std::vector<Pattern> patterns_;
-  std::vector<Worth> worths_;
+  std::vector<ValueRow> value_rows_;
 };
 
 }  // namespace muster::answers

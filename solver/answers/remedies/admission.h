@@ -15,7 +15,7 @@ namespace muster::answers {
 // What a plan of the changed cluster says of the gang.
 struct Admitted {
   bool admits = false;
-  bool proven = false;      // see Run::is_choice_proven
+  bool proven = false;       // see Run::is_choice_proven
   std::int64_t evicted = 0;  // pods that it evicts and does not move
   std::int64_t moved = 0;
 };

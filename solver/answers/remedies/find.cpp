@@ -20,7 +20,8 @@ std::optional<Remedy> least_count(RemedyKind kind, CountRange range, Admission& 
   const auto found = smallest_count(
       range, [&](std::int64_t count) { return admission.test(changes(count)); }, Depth::kThorough);
   if (!found) return std::nullopt;
-  return Remedy{kind, changes(found->count), found->count, found->is_smallest && admission.refusal_proven(), found->with};
+  return Remedy{kind, changes(found->count), found->count, found->is_smallest && admission.refusal_proven(),
+                found->with};
 }
 
 std::optional<Remedy> least_set(RemedyKind kind, const std::vector<std::int64_t>& weights, std::size_t guess,
@@ -45,7 +46,8 @@ std::optional<Remedy> least_set(RemedyKind kind, const std::vector<std::int64_t>
   const auto found = smallest_set(
       ordered_weights, guess, [&](const auto& chosen) { return admission.test(ordered(chosen)); }, Depth::kThorough);
   if (!found) return std::nullopt;
-  return Remedy{kind, ordered(found->items), found->weight, found->is_smallest && admission.refusal_proven(), found->with};
+  return Remedy{kind, ordered(found->items), found->weight, found->is_smallest && admission.refusal_proven(),
+                found->with};
 }
 
 namespace {

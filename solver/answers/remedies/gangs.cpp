@@ -45,14 +45,16 @@ Snapshot without_protection(const Snapshot& original, const std::string& name, s
   }
   snapshot.disruption_budgets.clear();
   Policy& policy = snapshot.policy;
-  policy.actions = {.place = true, .consolidate = false, .reclaim = true, .preempt = true, .stale = policy.actions.stale};
+  policy.actions = {
+      .place = true, .consolidate = false, .reclaim = true, .preempt = true, .stale = policy.actions.stale};
   policy.protect.clear();
   policy.over_time.eviction_price.reset();
   policy.aging_interval = 0;
   return snapshot;
 }
 
-// Gangs with running pods: those that the plan without protection evicts first, then all others, the smaller ones first.
+// Gangs with running pods: those that the plan without protection evicts first, then all others, the smaller ones
+// first.
 struct StopCandidates {
   std::vector<GangIndex> gangs;
   std::size_t promising = 0;  // of them, at the beginning
@@ -88,11 +90,11 @@ Remedies lower_minimum(const WaitingGang& gang, Admission& admission) {
   if (!entry || !entry->subgroups.empty()) return {};
   const std::int64_t minimum = gang.problem().groups[gang.gang().root].minimum;
   if (minimum <= 1) return {};
-  const auto least = least_count(
-      RemedyKind::kLowerMinimum, {1, std::min(gang.pods_without_room(), minimum - 1), minimum - 1}, admission,
-      [&](std::int64_t less) {
-        return Changes{change::SetMinimum{gang.name(), static_cast<std::int32_t>(minimum - less)}};
-      });
+  const auto least =
+      least_count(RemedyKind::kLowerMinimum, {1, std::min(gang.pods_without_room(), minimum - 1), minimum - 1},
+                  admission, [&](std::int64_t less) {
+                    return Changes{change::SetMinimum{gang.name(), static_cast<std::int32_t>(minimum - less)}};
+                  });
   return least ? Remedies{*least} : Remedies();
 }
 

@@ -114,8 +114,10 @@ Remedies add_nodes(const WaitingGang& gang, Admission& admission) {
     const std::int64_t gpus = gang.snapshot().nodes[kind.like.value()].gpu_count;
     const std::int64_t own = (short_of + kind.pods - 1) / kind.pods;
     const std::int64_t guess = std::min(own + (gpus == 0 ? 0 : gpus_ahead / gpus), std::max(own, all));
-    const auto least = least_count(RemedyKind::kAddNodes, {1, guess, std::max(own, all)}, admission,
-                                   [&](std::int64_t count) { return Changes{change::AddNodes{like, count}}; });
+    const auto least =
+        least_count(RemedyKind::kAddNodes, {1, guess, std::max(own, all)}, admission, [&](std::int64_t count) {
+          return Changes{change::AddNodes{like, count}};
+        });
     if (least) found.push_back(*least);
   }
   return found;
@@ -136,7 +138,7 @@ Remedies uncordon(const WaitingGang& gang, Admission& admission) {
   }
   std::ranges::sort(nodes);
   return fewest_of(RemedyKind::kUncordon, nodes, admission,
-                     [](const auto& node) { return change::Uncordon{node.second}; });
+                   [](const auto& node) { return change::Uncordon{node.second}; });
 }
 
 Remedies tolerate(const WaitingGang& gang, Admission& admission) {
@@ -147,18 +149,20 @@ Remedies tolerate(const WaitingGang& gang, Admission& admission) {
     open.taints.clear();
     if (!gang.some_pod_may_use(open)) continue;
     for (const Taint& taint : node.taints) {
-      const bool is_for_others = !taint.key.starts_with(kTroubleTaints) && taint.effect != TaintEffect::kPreferNoSchedule;
+      const bool is_for_others =
+          !taint.key.starts_with(kTroubleTaints) && taint.effect != TaintEffect::kPreferNoSchedule;
       open.taints = {taint};
       if (is_for_others && !gang.some_pod_may_use(open)) ++nodes_with[{taint.key, taint.value, taint.effect}];
     }
   }
   std::vector<std::pair<std::int64_t, change::TaintText>> taints;
   for (const auto& [taint, nodes] : nodes_with)
-    taints.emplace_back(nodes, change::TaintText{std::string(std::get<0>(taint)), std::string(std::get<1>(taint)),
-                                                 std::get<2>(taint)});
+    taints.emplace_back(
+        nodes, change::TaintText{std::string(std::get<0>(taint)), std::string(std::get<1>(taint)), std::get<2>(taint)});
   std::ranges::stable_sort(taints, std::greater<>(), [](const auto& taint) { return taint.first; });
-  return fewest_of(RemedyKind::kTolerate, taints, admission,
-                     [&](const auto& taint) { return change::Tolerate{gang.name(), taint.second}; });
+  return fewest_of(RemedyKind::kTolerate, taints, admission, [&](const auto& taint) {
+    return change::Tolerate{gang.name(), taint.second};
+  });
 }
 
 // One group at a time; the finest level that is coarse enough.
@@ -178,7 +182,8 @@ Remedies relax_levels(const WaitingGang& gang, Admission& admission) {
       found.push_back(*least);
   };
   relax("", entry->topology.required);
-  for (const SnapshotSubgroup& subgroup : entry->subgroups) relax(std::string(subgroup.name), subgroup.topology.required);
+  for (const SnapshotSubgroup& subgroup : entry->subgroups)
+    relax(std::string(subgroup.name), subgroup.topology.required);
   return found;
 }
 

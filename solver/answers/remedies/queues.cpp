@@ -31,7 +31,8 @@ std::vector<Bound> bounds_of(const WaitingGang& gang, QueueAmountKind kind) {
     const Queue& queue = gang.problem().queues[index];
     for (std::size_t resource = 0; resource < kQueueResources; ++resource) {
       const Amount amount = kind == QueueAmountKind::kQuota ? queue.quota[resource] : queue.limit[resource];
-      if (amount != kUnlimited) bounds.push_back({std::string(queue.name), resource, amount, gang.end().usage[index][resource]});
+      if (amount != kUnlimited)
+        bounds.push_back({std::string(queue.name), resource, amount, gang.end().usage[index][resource]});
     }
   }
   return bounds;

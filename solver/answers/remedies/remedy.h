@@ -24,12 +24,14 @@ enum class RemedyKind : std::uint8_t {
   kAddNodes
 };
 inline constexpr std::array kRemedyKinds = {
-    RemedyKind::kUncordon,   RemedyKind::kTolerate,      RemedyKind::kRelaxLevel, RemedyKind::kLowerMinimum, RemedyKind::kRaiseLimit,
-    RemedyKind::kRaiseQuota, RemedyKind::kRaisePriority, RemedyKind::kStopGangs,  RemedyKind::kAddNodes};
+    RemedyKind::kUncordon,      RemedyKind::kTolerate,   RemedyKind::kRelaxLevel,
+    RemedyKind::kLowerMinimum,  RemedyKind::kRaiseLimit, RemedyKind::kRaiseQuota,
+    RemedyKind::kRaisePriority, RemedyKind::kStopGangs,  RemedyKind::kAddNodes};
 
 constexpr std::string_view remedy_kind_name(RemedyKind kind) {
-  constexpr std::array<std::string_view, kRemedyKinds.size()> kNames = {
-      "uncordon", "tolerate", "relaxLevel", "lowerMinimum", "raiseLimit", "raiseQuota", "raisePriority", "stop", "addNodes"};
+  constexpr std::array<std::string_view, kRemedyKinds.size()> kNames = {"uncordon",      "tolerate",   "relaxLevel",
+                                                                        "lowerMinimum",  "raiseLimit", "raiseQuota",
+                                                                        "raisePriority", "stop",       "addNodes"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -45,10 +47,10 @@ struct Remedy {
 };
 
 struct RemedyAnswer {
-  std::vector<Remedy> remedies;         // by size, then by kind
-  std::vector<RemedyKind> without;      // kinds of which nothing that was tried helps
-  std::vector<RemedyKind> unfinished;   // kinds for which the time or the tests ended first
-  std::int64_t tests = 0;               // plans that were made
+  std::vector<Remedy> remedies;        // by size, then by kind
+  std::vector<RemedyKind> without;     // kinds of which nothing that was tried helps
+  std::vector<RemedyKind> unfinished;  // kinds for which the time or the tests ended first
+  std::int64_t tests = 0;              // plans that were made
 };
 
 }  // namespace muster::answers

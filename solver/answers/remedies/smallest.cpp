@@ -173,7 +173,8 @@ class SetSearch {
     if (is_stopped_ || weight(chosen) >= weight(best_)) return;
     if (left == 0) {
       if (!failed_.contains(chosen)) succeeds(chosen);
-      if (const auto failed = failed_.find(chosen); failed != failed_.end()) all_proven_ = all_proven_ && failed->second;
+      if (const auto failed = failed_.find(chosen); failed != failed_.end())
+        all_proven_ = all_proven_ && failed->second;
       return;
     }
     for (std::size_t item = from; item + left <= weights_.size() && !is_stopped_; ++item) {

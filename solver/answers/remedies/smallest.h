@@ -15,7 +15,7 @@ namespace muster::answers {
 
 struct SmallestCount {
   std::int64_t count = 0;
-  Admitted with;             // the plan with so many
+  Admitted with;  // the plan with so many
   // The plan with one less is proven optimal, and fails; of the least count, this is left to the caller.
   bool is_smallest = false;
 };

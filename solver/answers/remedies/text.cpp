@@ -56,10 +56,9 @@ Amount amount_before(const change::SetQueue& set, const Snapshot& snapshot) {
 std::string queue_words(const Remedy& remedy, const Snapshot& snapshot) {
   std::vector<std::string> parts;
   for (const change::SetQueue& set : all_of<change::SetQueue>(remedy)) {
-    parts.push_back(fmt::format("raise the {} of queue {} from {} to {}",
-                                set.kind == change::QueueAmountKind::kQuota ? "quota" : "limit", set.queue,
-                                amount_words(set.resource, amount_before(set, snapshot)),
-                                amount_words(set.resource, set.amount)));
+    parts.push_back(fmt::format(
+        "raise the {} of queue {} from {} to {}", set.kind == change::QueueAmountKind::kQuota ? "quota" : "limit",
+        set.queue, amount_words(set.resource, amount_before(set, snapshot)), amount_words(set.resource, set.amount)));
   }
   return fmt::format("{}", fmt::join(parts, ", and "));
 }
