@@ -72,19 +72,30 @@ std::vector<change::Change> queue_changes(const Run& run) {
 }  // namespace
 
 std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests) {
-  const Totals before = totals_of(base);
+  std::vector<ShadowPrice> prices;
+  // A plan that had less time than the others cannot be compared with them.
+  const auto is_over = [&] {
+    const portfolio::Clock::time_point end = experiment.options().end;
+    return end != portfolio::Clock::time_point::max() && portfolio::Clock::now() + experiment.options().budget > end;
+  };
+  Totals before = totals_of(base);
+  bool is_proven = base.is_choice_proven();
+  if (!is_proven && !is_over()) {
+    if (const auto again = experiment.solve({})) {
+      before = totals_of(**again);
+      is_proven = (*again)->is_choice_proven();
+    }
+  }
   std::vector<change::Change> changes = node_changes(base);
   for (change::Change& change : queue_changes(base)) changes.push_back(std::move(change));
-  std::vector<ShadowPrice> prices;
   for (const change::Change& change : changes) {
-    const portfolio::Clock::time_point end = experiment.options().end;
-    const bool is_over = end != portfolio::Clock::time_point::max() && portfolio::Clock::now() >= end;
-    if (is_over || std::ssize(prices) >= most_tests) break;
+    if (is_over() || std::ssize(prices) >= most_tests) break;
     const auto run = experiment.solve(std::span(&change, 1));
     if (!run) continue;
     const Totals after = totals_of(**run);
-    const bool proven = base.is_choice_proven() && (*run)->is_choice_proven();
-    prices.push_back({change, after.gangs - before.gangs, after.gpus - before.gpus, proven});
+    const bool is_better = std::pair(after.gpus, after.gangs) > std::pair(before.gpus, before.gangs);
+    prices.push_back({change, is_better ? after.gangs - before.gangs : 0, is_better ? after.gpus - before.gpus : 0,
+                      is_proven && (*run)->is_choice_proven()});
   }
   std::ranges::stable_sort(prices, std::greater<>(),
                            [](const ShadowPrice& price) { return std::pair(price.gpus, price.gangs); });

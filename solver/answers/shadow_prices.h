@@ -19,7 +19,8 @@ struct ShadowPrice {
   bool proven = false;     // both plans are proven optimal
 };
 
-// Those that admit most first; those that admit nothing are listed, too. Kinds of nodes that most nodes have come
+// A plan without the change still holds with it, so no price is below zero: a found plan that has fewer GPUs allocated
+// counts as that one. Those that admit most first; those that admit nothing are listed, too. Kinds of nodes that most nodes have come
 // first, and queues with most waiting gangs; what the time or `most_tests` does not suffice for is left out. Cost: a
 // solve for each.
 std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests);

@@ -121,12 +121,12 @@ void write_prices(const std::vector<answers::ShadowPrice>& prices, AnswerDocumen
   Table table{.key = "prices",
               .title = "What one more would admit",
               .columns = {{"options", "ONE MORE"},
-                          {"gangs", "GANGS", Align::kRight},
                           {"gpus", "GPUS", Align::kRight},
+                          {"gangs", "GANGS", Align::kRight},
                           {"proven", "PROVEN"}},
               .most_rows = kShortTable};
   for (const answers::ShadowPrice& price : prices)
-    table.rows.push_back({change::text_of(price.change), price.gangs, gpu_cell(price.gpus), price.proven});
+    table.rows.push_back({change::text_of(price.change), gpu_cell(price.gpus), price.gangs, price.proven});
   document.add_table(std::move(table));
 }
 
