@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(Every, PortfolioWithBrokenWorker, testing::Values("segv
 TEST(Portfolio, AnswersWithoutAWorkerProgram) {
   const Case cluster = contested_cluster();
   Portfolio portfolio("/nonexistent/muster");
-  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(30)));
+  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(4)));
   expect_legal(cluster, solution.plan);
   expect_not_worse_than_greedy(cluster, solution.plan);
   EXPECT_FALSE(solution.defects.empty());
@@ -312,7 +312,7 @@ TEST(Portfolio, WritesTheFirstModelAsAnMpsFile) {
   const auto path =
       std::filesystem::path(testing::TempDir()) / ("portfolio_test." + std::to_string(::getpid()) + ".mps");
   std::filesystem::remove(path);
-  SolveOptions options = within(seconds(10));
+  SolveOptions options = within(seconds(3));
   options.write_model = path.string();
   Portfolio portfolio(MUSTER_BINARY);
   portfolio.solve(cluster.snapshot(), cluster.problem(), options);
@@ -326,7 +326,7 @@ TEST(Portfolio, WritesTheFirstModelAsAnMpsFile) {
 
 TEST(Portfolio, AModelThatCannotBeWrittenIsADefectAndNoHindrance) {
   const Case cluster = contested_cluster();
-  SolveOptions options = within(seconds(10));
+  SolveOptions options = within(seconds(3));
   options.write_model = "/nonexistent/model.mps";
   Portfolio portfolio(MUSTER_BINARY);
   const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), options);
