@@ -64,6 +64,8 @@ TEST_P(Guides, PrintsWhatItShows) {
   const cli::Workplace workplace;
   fs::create_directory(workplace.path("bin"));
   fs::create_directory(workplace.path("work"));
+  // The tutorial is read in a clone, and takes its files from there.
+  fs::create_directory_symlink(fs::path(MUSTER_SOURCE_DIR) / "docs", workplace.path("work/docs"));
   fs::create_symlink(MUSTER_BINARY, workplace.path("bin/muster"));
   fs::create_symlink(fs::path(MUSTER_SOURCE_DIR) / "test" / "guides" / "kubectl", workplace.path("bin/kubectl"));
   // Plans do not depend on how busy the machine is.
