@@ -1,4 +1,4 @@
-// The guides do what they show: every command is run, in order, and prints what stands below it.
+// The guides and docs/SKILL.md do what they show: every command is run, in order, and prints what stands below it.
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -15,7 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kGuides = fs::path(MUSTER_SOURCE_DIR) / "docs" / "guides";
+const fs::path kDocs = fs::path(MUSTER_SOURCE_DIR) / "docs";
+const fs::path kGuides = kDocs / "guides";
+const std::string kSkill = "SKILL";
 
 struct Step {
   std::string commands, output;
@@ -58,22 +60,34 @@ std::vector<std::string> guide_names() {
   return names;
 }
 
+std::vector<std::string> page_names() {
+  std::vector<std::string> names = guide_names();
+  names.push_back(kSkill);
+  return names;
+}
+
+fs::path file_of(const std::string& page) { return (page == kSkill ? kDocs : kGuides) / (page + ".md"); }
+
+fs::path cluster_of(const std::string& page) {
+  return kGuides / (page == kSkill ? "tutorial" : page) / "cluster.json";
+}
+
 class Guides : public testing::TestWithParam<std::string> {};
 
 TEST_P(Guides, PrintsWhatItShows) {
   const cli::Workplace workplace;
   fs::create_directory(workplace.path("bin"));
   fs::create_directory(workplace.path("work"));
-  // The tutorial is read in a clone, and takes its files from there.
-  fs::create_directory_symlink(fs::path(MUSTER_SOURCE_DIR) / "docs", workplace.path("work/docs"));
+  // The tutorial is read in a clone and takes its files from there.
+  fs::create_directory_symlink(kDocs, workplace.path("work/docs"));
   fs::create_symlink(MUSTER_BINARY, workplace.path("bin/muster"));
   fs::create_symlink(fs::path(MUSTER_SOURCE_DIR) / "test" / "guides" / "kubectl", workplace.path("bin/kubectl"));
   // Plans do not depend on how busy the machine is.
   const std::string environment =
       "cd " + workplace.path("work") + " && PATH=" + workplace.path("bin") +
-      ":$PATH MUSTER_DETERMINISTIC=true GUIDE_CLUSTER=" + (kGuides / GetParam() / "cluster.json").string() +
+      ":$PATH MUSTER_DETERMINISTIC=true GUIDE_CLUSTER=" + cluster_of(GetParam()).string() +
       " bash -euo pipefail ";
-  const std::vector<Step> steps = steps_of(kGuides / (GetParam() + ".md"));
+  const std::vector<Step> steps = steps_of(file_of(GetParam()));
   EXPECT_GE(steps.size(), 4U);
   for (const Step& step : steps) {
     const cli::Outcome outcome = workplace.shell(environment + workplace.file("step", step.commands));
@@ -84,7 +98,7 @@ TEST_P(Guides, PrintsWhatItShows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Guides, testing::ValuesIn(guide_names()), [](const auto& guide) {
+INSTANTIATE_TEST_SUITE_P(All, Guides, testing::ValuesIn(page_names()), [](const auto& guide) {
   std::string name = guide.param;
   std::erase(name, '-');
   return name;
@@ -93,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(All, Guides, testing::ValuesIn(guide_names()), [](const
 TEST(GuideFolder, HasAClusterForEachGuide) {
   const std::vector<std::string> names = guide_names();
   EXPECT_GE(names.size(), 5U);
-  for (const std::string& name : names) EXPECT_TRUE(fs::exists(kGuides / name / "cluster.json")) << name;
+  for (const std::string& name : names) EXPECT_TRUE(fs::exists(cluster_of(name))) << name;
 }
 
 }  // namespace
