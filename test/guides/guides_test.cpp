@@ -68,9 +68,7 @@ std::vector<std::string> page_names() {
 
 fs::path file_of(const std::string& page) { return (page == kSkill ? kDocs : kGuides) / (page + ".md"); }
 
-fs::path cluster_of(const std::string& page) {
-  return kGuides / (page == kSkill ? "tutorial" : page) / "cluster.json";
-}
+fs::path cluster_of(const std::string& page) { return kGuides / (page == kSkill ? "tutorial" : page) / "cluster.json"; }
 
 class Guides : public testing::TestWithParam<std::string> {};
 
@@ -83,10 +81,9 @@ TEST_P(Guides, PrintsWhatItShows) {
   fs::create_symlink(MUSTER_BINARY, workplace.path("bin/muster"));
   fs::create_symlink(fs::path(MUSTER_SOURCE_DIR) / "test" / "guides" / "kubectl", workplace.path("bin/kubectl"));
   // Plans do not depend on how busy the machine is.
-  const std::string environment =
-      "cd " + workplace.path("work") + " && PATH=" + workplace.path("bin") +
-      ":$PATH MUSTER_DETERMINISTIC=true GUIDE_CLUSTER=" + cluster_of(GetParam()).string() +
-      " bash -euo pipefail ";
+  const std::string environment = "cd " + workplace.path("work") + " && PATH=" + workplace.path("bin") +
+                                  ":$PATH MUSTER_DETERMINISTIC=true GUIDE_CLUSTER=" + cluster_of(GetParam()).string() +
+                                  " bash -euo pipefail ";
   const std::vector<Step> steps = steps_of(file_of(GetParam()));
   EXPECT_GE(steps.size(), 4U);
   for (const Step& step : steps) {
