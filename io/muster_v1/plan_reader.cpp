@@ -381,13 +381,19 @@ void fill_in_histories(std::string_view line, Snapshot& snapshot) {
 }
 
 std::vector<KnownObject> known_plan_objects() {
-  std::vector<KnownObject> objects = {
-      known_object("plan", kPlanFields),        known_object("placement", kPlacementFields),
-      known_object("device", kDeviceFields),    known_object("eviction", kEvictionFields),
-      known_object("gang", kGangClaimFields),   known_object("blocker", kBlockerFields),
-      known_object("queue", kQueueClaimFields), known_object("queueAmounts", kQueueAmountFields),
-      known_object("level", kLevelFields),      known_object("solver", kSolverFields),
-      known_object("warning", kWarningFields),  known_object("error", kErrorFields)};
+  std::vector<KnownObject> objects = {known_object("plan", kPlanFields),
+                                      known_object("placement", kPlacementFields),
+                                      known_object("device", kDeviceFields),
+                                      known_object("eviction", kEvictionFields),
+                                      known_object("gang", kGangClaimFields),
+                                      known_object("blocker", kBlockerFields),
+                                      known_object("remedy", kRemedyFields),
+                                      known_object("queue", kQueueClaimFields),
+                                      known_object("queueAmounts", kQueueAmountFields),
+                                      known_object("level", kLevelFields),
+                                      known_object("solver", kSolverFields),
+                                      known_object("warning", kWarningFields),
+                                      known_object("error", kErrorFields)};
   add_history_objects(objects);
   return objects;
 }

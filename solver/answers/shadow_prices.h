@@ -20,9 +20,9 @@ struct ShadowPrice {
 };
 
 // A plan without the change still holds with it, so no price is below zero: a found plan that has fewer GPUs allocated
-// counts as that one. Those that admit most first; those that admit nothing are listed, too. Kinds of nodes that most nodes have come
-// first, and queues with most waiting gangs; what the time or `most_tests` does not suffice for is left out. Cost: a
-// solve for each.
+// counts as that one. Those that admit most come first; those that admit nothing are listed, too. Asked in this order:
+// the kinds of nodes that most nodes have, then the queues with most waiting gangs; what the time or `most_tests` does
+// not suffice for is left out. Cost: a solve for each.
 std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests);
 
 }  // namespace muster::answers

@@ -22,6 +22,8 @@ namespace muster::answers {
 namespace {
 
 constexpr std::int64_t kMostTests = 2000, kMostStates = 300'000;
+// For random clusters, some of which take seconds to solve.
+constexpr std::int64_t kMostTestsOfRandom = 60;
 
 ExperimentOptions deterministic() {
   ExperimentOptions options;
@@ -276,7 +278,7 @@ void check_instance(std::uint64_t seed, const std::string& line, Tally& tally) {
   for (const GangIndex gang : waiting_gangs(*bench.base)) {
     ++tally.gangs;
     const std::string name(bench.base->problem.gangs[gang].name);
-    const RemedyAnswer answer = find_remedies(bench.experiment, *bench.base, gang, kMostTests);
+    const RemedyAnswer answer = find_remedies(bench.experiment, *bench.base, gang, kMostTestsOfRandom);
     for (const Remedy& remedy : answer.remedies) {
       ++tally.remedies;
       const std::string what = "seed " + std::to_string(seed) + ", gang " + name + ", " + text(remedy);

@@ -130,6 +130,7 @@ class GangWriter {
         "waitedSeconds", "waited",
         Cell(gang_.times.waited_seconds).shown_as(duration_words(gang_.times.waited_seconds * kNanosecondsPerSecond)));
     if (report_ == nullptr) return;
+    document_.add_field("choiceProven", "plan proven, down to which gangs run", run_.is_choice_proven(), Shown::kWide);
     document_.add_field("phase", "phase", std::string(explain::phase_name(report_->phase)));
     document_.add_field("pods", "pods",
                         fmt::format("{} run, {} start, {} wait, {} are evicted", report_->running, report_->placed,

@@ -63,7 +63,9 @@ Result<std::unique_ptr<answers::Run>> run_of_plan(const Snapshot& original, cons
 void settle_reason(answers::Run& run, GangIndex gang, const FairShares& shares) {
   auto& gangs = run.solution.report.gangs;
   const auto report = std::ranges::find(gangs, gang, &explain::GangReport::gang);
-  if (report == gangs.end() || report->reason.code != explain::ReasonCode::kOutOfTime) return;
+  if (report == gangs.end() || report->pending == 0) return;
+  const bool is_known = report->reason.code != explain::ReasonCode::kOutOfTime;
+  if (is_known && report->make_room != explain::MakeRoomCode::kNone) return;
   const explain::AfterPlan end = explain::after_plan(run.problem, run.solution.plan);
   explain::ReasonTeller teller(run.problem, shares, end, run.solution.proof == Proof::kOptimal);
   explain::Verdict verdict = teller.tell(gang, !run.admits(gang));
