@@ -24,6 +24,7 @@
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "datasets/simulation/simulation.h"
 #include "io/muster_v1/event_reader.h"
@@ -34,7 +35,6 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kOwnProgram = "/proc/self/exe";
 constexpr std::size_t kEventBytes = std::size_t{1} << 20;  // kept back before they are written
 
 }  // namespace

@@ -20,13 +20,11 @@
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 
 namespace muster::cli {
 namespace {
-
-// The program itself, whatever has happened to its file since it was started.
-constexpr const char* kOwnProgram = "/proc/self/exe";
 
 CommandSyntax with_cluster_source(CommandSyntax syntax) {
   const std::vector<OptionRow> rows = cluster_source_rows();

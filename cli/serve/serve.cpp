@@ -26,12 +26,12 @@
 #include "cli/serve/service.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr const char* kOwnProgram = "/proc/self/exe";
 constexpr std::chrono::milliseconds kSaveEvery{60'000};
 
 // The signals that the server handles, taken one by one. They are blocked in every thread that is started from now on.

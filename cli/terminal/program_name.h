@@ -1,9 +1,13 @@
-// Under which name the program was started: `muster`, or `kubectl-muster`, as kubectl starts its plugin `muster`.
+// The program itself, and under which name it was started: `muster`, or `kubectl-muster`, as kubectl starts its plugin
+// `muster`.
 #pragma once
 
 #include <string_view>
 
 namespace muster::cli {
+
+// The program itself, whatever has happened to its file since it was started.
+inline constexpr const char* kOwnProgram = "/proc/self/exe";
 
 // Of argv[0]. Once, before threads are started.
 void set_program_name(std::string_view argument_0);
