@@ -50,11 +50,6 @@ int complain(std::string_view origin, const InputError& error) {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-std::string source_of(const Settings& settings) {
-  if (const auto source = settings.text("from")) return *source;
-  return names_cluster(settings) || is_terminal(STDIN_FILENO) ? "kubectl" : "-";
-}
-
 bool is_url(std::string_view source) { return source.starts_with("http://") || source.starts_with("https://"); }
 
 std::variant<ClusterText, int> read_live(const Settings& settings, const std::string& source) {
@@ -73,9 +68,8 @@ std::variant<ClusterText, int> read_live(const Settings& settings, const std::st
                      std::move(live.namespace_name), true,          std::move(live.remarks)};
 }
 
-std::variant<ClusterText, int> read_text(const Settings& settings) {
-  const std::string source = source_of(settings);
-  if (source == "kubectl" || is_url(source)) return read_live(settings, source);
+std::variant<ClusterText, int> read_text(const Settings& settings, const std::string& source) {
+  if (is_live(source)) return read_live(settings, source);
   ClusterText input;
   input.origin = source == "-" ? "stdin" : source;
   input.namespace_name = settings.text("namespace").value_or("");
@@ -99,14 +93,20 @@ std::string last_line(std::string_view text) {
   return line;
 }
 
-// Reported on stderr, unless --quiet.
-void report(const std::vector<std::string>& remarks, const std::vector<Warning>& warnings) {
+// Lines for stderr.
+std::vector<std::string> remark_lines(const std::vector<std::string>& remarks, const std::vector<Warning>& warnings) {
   constexpr std::size_t kMostWarnings = 10;
-  for (const std::string& remark : remarks) complain(escaped(remark), kExitAnswered);
+  std::vector<std::string> lines;
+  for (const std::string& remark : remarks) lines.push_back(escaped(remark));
   for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i)
-    complain("warning: " + warning_text(warnings[i]), kExitAnswered);
+    lines.push_back("warning: " + warning_text(warnings[i]));
   if (warnings.size() > kMostWarnings)
-    complain(fmt::format("warning: {} objects more", warnings.size() - kMostWarnings), kExitAnswered);
+    lines.push_back(fmt::format("warning: {} objects more", warnings.size() - kMostWarnings));
+  return lines;
+}
+
+void report(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) complain(line, kExitAnswered);
 }
 
 // Writes the line to the file of --save. Returns the exit code.
@@ -150,8 +150,8 @@ std::variant<ImportedCluster, int> import_text(const Settings& settings, Cluster
   return cluster;
 }
 
-std::variant<ImportedCluster, int> import_cluster(const Settings& settings) {
-  std::variant<ClusterText, int> text = read_text(settings);
+std::variant<ImportedCluster, int> import_cluster(const Settings& settings, const std::string& source) {
+  std::variant<ClusterText, int> text = read_text(settings, source);
   if (const int* code = std::get_if<int>(&text)) return *code;
   ClusterText& read = std::get<ClusterText>(text);
   if (is_blank(read.text)) return complain(fmt::format("{}: the input is empty", escaped(read.origin)), kExitNoInput);
@@ -199,8 +199,17 @@ bool names_cluster(const Settings& settings) {
   return settings.text("from") || settings.text("context") || settings.text("kubeconfig") || is_kubectl_plugin();
 }
 
-std::variant<ClusterInput, int> read_cluster(const Settings& settings) {
-  std::variant<ImportedCluster, int> imported = import_cluster(settings);
+std::string cluster_source(const Settings& settings, const std::optional<std::string>& file) {
+  const auto source = settings.text("from");
+  if (source && file) throw UsageError("--from cannot be combined with FILE");
+  if (source || file) return source ? *source : *file;
+  return names_cluster(settings) || is_terminal(STDIN_FILENO) ? "kubectl" : "-";
+}
+
+bool is_live(std::string_view source) { return source == "kubectl" || is_url(source); }
+
+std::variant<ClusterInput, int> read_cluster(const Settings& settings, const std::optional<std::string>& file) {
+  std::variant<ImportedCluster, int> imported = import_cluster(settings, cluster_source(settings, file));
   if (const int* code = std::get_if<int>(&imported)) return *code;
   auto& [input, origin, warnings] = std::get<ImportedCluster>(imported);
   muster_v1::SnapshotReader reader(reader_options(settings));
@@ -209,7 +218,10 @@ std::variant<ClusterInput, int> read_cluster(const Settings& settings) {
     return complain(origin,
                     input.is_kubernetes ? kubernetes::name_imported(snapshot.error(), input.line) : snapshot.error());
   }
-  if (!settings.is_on("quiet")) report(reader.remarks(), warnings);
+  if (!settings.is_on("quiet")) {
+    std::vector<std::string> lines = remark_lines(reader.remarks(), warnings);
+    settings.text("watch") ? void(input.remarks = std::move(lines)) : report(lines);
+  }
   for (Warning& warning : warnings) snapshot->anomalies.tell(std::move(warning));
   input.snapshot = *std::move(snapshot);
   if (const int code = save(settings, input.line); code != kExitAnswered) return code;
@@ -217,10 +229,10 @@ std::variant<ClusterInput, int> read_cluster(const Settings& settings) {
 }
 
 std::variant<std::string, int> read_cluster_line(const Settings& settings) {
-  std::variant<ImportedCluster, int> imported = import_cluster(settings);
+  std::variant<ImportedCluster, int> imported = import_cluster(settings, cluster_source(settings));
   if (const int* code = std::get_if<int>(&imported)) return *code;
   const ImportedCluster& cluster = std::get<ImportedCluster>(imported);
-  if (!settings.is_on("quiet")) report({}, cluster.warnings);
+  if (!settings.is_on("quiet")) report(remark_lines({}, cluster.warnings));
   if (const int code = save(settings, cluster.input.line); code != kExitAnswered) return code;
   return cluster.input.line;
 }

@@ -3,15 +3,10 @@
 #include "cli/line/line_options.h"
 
 namespace muster::cli {
-namespace {
 
-constexpr std::chrono::milliseconds kBudget(800);  // with reading and writing, an answer within a second
-
-}  // namespace
-
-std::vector<OptionRow> with_experiment_options(std::vector<OptionRow> others) {
+std::vector<OptionRow> with_experiment_options(std::vector<OptionRow> others, const DefaultBudget& budget) {
   const std::vector<OptionRow> rows = {
-      {"budget", "DURATION", "time budget of the answer [800ms]"},
+      {"budget", "DURATION", budget.help},
       {"engine", "NAME", "solver engine: auto, greedy or milp [auto]", kNoLetter, kEngines},
       {"threads", "N", "number of solver threads [the available cores]"},
       {"seed", "N", "random seed [1]"},
@@ -20,11 +15,11 @@ std::vector<OptionRow> with_experiment_options(std::vector<OptionRow> others) {
   return others;
 }
 
-answers::ExperimentOptions experiment_options(const Settings& settings) {
-  const LineOptions line = line_options(settings);
+answers::ExperimentOptions experiment_options(const Settings& settings, const DefaultBudget& budget) {
   answers::ExperimentOptions options;
-  options.solve = line.solve;
-  options.budget = settings.duration("budget") ? std::chrono::nanoseconds(line.budget) : kBudget;
+  options.solve = line_options(settings).solve;
+  const auto given = settings.duration("budget");
+  options.budget = given ? std::chrono::nanoseconds(*given) : budget.time;
   return options;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <string>
 #include <vector>
 
 #include "cli/terminal/options.h"
@@ -10,13 +9,18 @@
 
 namespace muster::cli {
 
-// The program itself, whatever has happened to its file since it was started.
-inline constexpr const char* kOwnProgram = "/proc/self/exe";
+// The budget if --budget is not given, and the help of its row, which states it.
+struct DefaultBudget {
+  std::chrono::milliseconds time;
+  const char* help;
+};
+// With reading and writing, an answer within a second.
+inline constexpr DefaultBudget kAnswerBudget{std::chrono::milliseconds(800), "time budget of the answer [800ms]"};
 
-// The rows of --budget, --engine, --threads, --seed and --deterministic; `others` come before them. The budget is that
-// of the whole answer.
-std::vector<OptionRow> with_experiment_options(std::vector<OptionRow> others);
-// Their values. Throws UsageError.
-answers::ExperimentOptions experiment_options(const Settings& settings);
+// The rows of --budget, --engine, --threads, --seed and --deterministic; `others` come before them.
+std::vector<OptionRow> with_experiment_options(std::vector<OptionRow> others,
+                                               const DefaultBudget& budget = kAnswerBudget);
+// Their values, and that of --gap if the command has it. Throws UsageError.
+answers::ExperimentOptions experiment_options(const Settings& settings, const DefaultBudget& budget = kAnswerBudget);
 
 }  // namespace muster::cli

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/answers/failure.h"
 #include "cli/line/documents.h"
 #include "cli/line/line_options.h"
 #include "cli/terminal/exit_code.h"
@@ -132,9 +133,7 @@ int complain(const std::string& file, const std::string& message, int exit_code)
 }
 
 int complain(const std::string& file, const InputError& error) {
-  const bool has_place = !error.path.empty() && error.path != "$";
-  return complain(file, fmt::format("{}{}", has_place ? escaped(error.path) + ": " : "", escaped(error.message)),
-                  error.code == ErrorCode::kNoInput ? kExitNoInput : kExitNoValidLine);
+  return complain(file, failure_words(error), error.code == ErrorCode::kNoInput ? kExitNoInput : kExitNoValidLine);
 }
 
 std::string nothing_to_submit(const std::vector<std::string>& remarks) {

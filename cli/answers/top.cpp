@@ -1,7 +1,6 @@
 // `muster top`: what a cluster is used for now.
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -10,24 +9,25 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/answers/answers.h"
+#include "cli/answers/cluster.h"
+#include "cli/answers/experiment_options.h"
+#include "cli/answers/failure.h"
 #include "cli/answers/overview.h"
 #include "cli/answers/table_order.h"
 #include "cli/answers/top_tables.h"
-#include "cli/line/line.h"
-#include "cli/line/line_options.h"
+#include "cli/answers/watch.h"
 #include "cli/line/line_source.h"
 #include "cli/terminal/exit_code.h"
-#include "cli/terminal/interrupt.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
 #include "model/build/build_problem.h"
@@ -36,9 +36,9 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kOwnProgram = "/proc/self/exe";
 constexpr std::array<std::string_view, 4> kSections = {"queues", "gpus", "gangs", "nodes"};
 constexpr std::size_t kShortRows = 5, kLongRows = 30;  // of tables of all sections, and of one
+constexpr DefaultBudget kBudget{std::chrono::seconds(1), "time budget of --solve if the policy does not set one [1s]"};
 
 }  // namespace
 
@@ -46,22 +46,14 @@ const CommandSyntax& top_syntax() {
   static const CommandSyntax syntax{
       "muster top [queues|gpus|gangs|nodes] [SNAPSHOT] [OPTION...]",
       "Shows what a cluster is used for: queues, GPUs by model, gangs, nodes with free GPUs; without a section, all.\n"
-      "Reads the last line of SNAPSHOT; without it, or for -, of stdin.",
-      with_policy_options(with_answer_options(
+      "SNAPSHOT is short for --from SNAPSHOT.",
+      with_cluster_options(with_answer_options(with_experiment_options(
           {{"sort", "COLUMN", "sort the section by this column: numbers descending, texts ascending"},
            {"limit", "N", "show at most N rows of each table"},
-           {"watch", "SECONDS", "read SNAPSHOT again at this interval, and print again when it has changed"},
+           watch_row(),
            {"plans", "FILE", "take reasons from the plan of the snapshot in FILE"},
-           {"solve", "", "solve the snapshot, to show the reasons why gangs wait"},
-           {"budget", "DURATION", "time budget of --solve if the policy does not set one (default 1s)"},
-           {"engine", "NAME", "engine of --solve: auto, greedy or milp (default auto)", kNoLetter, kEngines},
-           {"threads", "N", "number of solver threads of --solve (default: the available cores)"},
-           {"deterministic", "", "--solve by limits of counted work instead of the clock"},
-           {"lenient", "", "ignore keys that the format does not define"},
-           {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
-           duration_annotation_row(),
-           {"time", "INSTANT", "current time for Kubernetes objects (default: as for solve)"},
-           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}})),
+           {"solve", "", "solve the snapshot, to show the reasons why gangs wait"}},
+          kBudget))),
       0, 2};
   return syntax;
 }
@@ -70,13 +62,11 @@ namespace {
 
 struct TopOptions {
   std::optional<std::string_view> section;  // none: all
-  std::string file = "-";
+  std::optional<std::string> file;          // none: --from
   std::optional<std::string> plans, sort;
   std::optional<std::size_t> limit;
-  std::optional<Nanoseconds> watch;
   bool solves = false;
-  muster_v1::ReaderOptions reader;
-  LineOptions line;
+  answers::ExperimentOptions experiment;
   RenderOptions render;
 };
 
@@ -99,62 +89,17 @@ TopOptions top_options(const Settings& settings) {
   options.sort = settings.text("sort");
   const auto limit = settings.integer("limit", 0, std::numeric_limits<std::int32_t>::max());
   if (limit) options.limit = static_cast<std::size_t>(*limit);
-  options.watch = settings.duration("watch");
   options.solves = settings.is_on("solve");
-  options.reader = reader_options(settings);
-  options.line = line_options(settings);
+  options.experiment = experiment_options(settings, kBudget);
   options.render = render_options(settings);
   if (options.sort && !options.section) throw UsageError("--sort: name a section, such as 'muster top gangs'");
   if (options.plans && options.solves) throw UsageError("--plans: either take reasons from plans, or --solve");
-  if (options.watch && options.file == "-") throw UsageError("--watch: stdin cannot be read again; name a file");
-  if (options.plans == "-" && options.file == "-") throw UsageError("stdin can be read only once");
   return options;
 }
 
 int report(std::string_view message, int exit_code) {
   write_all(STDERR_FILENO, fmt::format("muster top: {}\n", message));
   return exit_code;
-}
-
-struct Cluster {
-  Snapshot snapshot;
-  Problem problem;  // refers to the snapshot
-};
-
-// What could not be read is reported on stderr.
-struct ReadCluster {
-  std::unique_ptr<Cluster> cluster;  // none: it could not be read
-  int exit_code = kExitAnswered;
-};
-
-// Of the last line of the file.
-ReadCluster read_cluster(const TopOptions& options) {
-  LineSource source({options.file}, {options.reader.max_line_bytes, wake_descriptor()});
-  std::string text;
-  bool is_of_stdin = false;
-  std::int64_t number = 0;
-  while (const auto line = source.next()) {
-    text = line->text;
-    number = line->number;
-    is_of_stdin = line->is_of_stdin;
-  }
-  if (received_signal() != 0) return {nullptr, kExitSignalled + received_signal()};
-  if (!source.failure().empty()) return {nullptr, report(source.failure(), kExitNoInput)};
-  if (number == 0) return {nullptr, report("the input contains no line", kExitNoInput)};
-  muster_v1::SnapshotReader reader(options.reader);
-  ParsedLine line = parse_line(reader, text, number, is_of_stdin ? TimeSource::kClock : TimeSource::kObjects);
-  const auto refuse = [&](const InputError& error) {
-    return report(
-        fmt::format("{}: line {}: {}: {}", escaped(options.file), number, escaped(error.path), escaped(error.message)),
-        kExitNoValidLine);
-  };
-  if (!line.snapshot) return {nullptr, refuse(line.snapshot.error())};
-  auto cluster = std::make_unique<Cluster>();
-  cluster->snapshot = std::move(*line.snapshot);
-  Result<Problem> problem = build_problem(cluster->snapshot, options.line.solve.threads);
-  if (!problem) return {nullptr, refuse(problem.error())};
-  cluster->problem = std::move(*problem);
-  return {std::move(cluster), kExitAnswered};
 }
 
 struct ReadOutcomes {
@@ -182,19 +127,21 @@ ReadOutcomes read_outcomes(const std::string& file, std::string_view id) {
   return read;
 }
 
-GangOutcomes solve_outcomes(const Cluster& cluster, const LineOptions& options, portfolio::Portfolio& portfolio) {
+GangOutcomes solve_outcomes(const Problem& problem, const Snapshot& snapshot, const answers::ExperimentOptions& options,
+                            portfolio::Portfolio& portfolio) {
   portfolio::SolveOptions solve = options.solve;
-  const std::chrono::nanoseconds budget(cluster.snapshot.policy.budget.value_or(options.budget));
+  std::chrono::nanoseconds budget = options.budget;
+  if (const auto set = snapshot.policy.budget) budget = std::chrono::nanoseconds(*set);
   if (!solve.deterministic) solve.deadline = portfolio::Clock::now() + budget;
-  return outcomes_of(cluster.problem, portfolio.solve(cluster.snapshot, cluster.problem, solve).report);
+  return outcomes_of(problem, portfolio.solve(snapshot, problem, solve).report);
 }
 
-Table section_table(std::string_view section, const Cluster& cluster, const Overview& overview,
+Table section_table(std::string_view section, const Problem& problem, const Overview& overview,
                     const std::optional<GangOutcomes>& outcomes) {
-  if (section == "queues") return queue_table(cluster.problem, overview);
+  if (section == "queues") return queue_table(problem, overview);
   if (section == "gpus") return device_table(overview);
-  if (section == "gangs") return gang_table(cluster.problem, overview, outcomes);
-  return node_table(cluster.problem, overview);
+  if (section == "gangs") return gang_table(problem, overview, outcomes);
+  return node_table(problem, overview);
 }
 
 // The table as the options request it.
@@ -214,91 +161,45 @@ void add_section(Table table, const TopOptions& options, AnswerDocument& documen
   if (removed > 0) document.add_note(fmt::format("{} more {}", removed, key), Meaning::kDim);
 }
 
-// Prints one cluster after the other.
+// Shows one cluster after the other.
 class Top {
  public:
-  explicit Top(TopOptions options) : options_(std::move(options)) {}
+  Top(const Settings& settings, const TopOptions& options) : settings_(settings), options_(options) {}
 
-  // Reads the cluster and prints it; returns the exit code.
-  int show() {
-    const ReadCluster read = read_cluster(options_);
-    if (!read.cluster) return read.exit_code;
-    const Cluster& cluster = *read.cluster;
-    ReadOutcomes outcomes;
-    if (options_.plans) outcomes = read_outcomes(*options_.plans, cluster.snapshot.id);
-    if (outcomes.exit_code != kExitAnswered) return outcomes.exit_code;
-    if (options_.solves) outcomes.outcomes = solve_outcomes(cluster, options_.line, portfolio());
-    const Overview overview = overview_of(cluster.problem);
-    AnswerDocument document("top");
-    add_totals(cluster.problem, overview, document);
-    for (const std::string_view section : kSections) {
-      if (options_.section && *options_.section != section) continue;
-      add_section(section_table(section, cluster, overview, outcomes.outcomes), options_, document);
-    }
-    if (!outcomes.note.empty()) document.add_note(outcomes.note, Meaning::kWarning);
-    return print_again(render(document, options_.render));
-  }
-
-  // Shows the files whenever they have changed, until a signal is received or the output fails. A file that cannot be
-  // read for now, as while it is being replaced, is waited for.
-  int watch() {
-    std::optional<Versions> shown;
-    while (received_signal() == 0) {
-      const Versions now = {version(options_.file), version(options_.plans.value_or(options_.file))};
-      const bool is_there = now[0] && now[1];
-      if (!shown || (is_there && now != *shown)) {
-        const int code = show();
-        if (code == kExitCannotWrite || (code != kExitAnswered && !shown)) return code;
-        shown = now;
-      }
-      wait(*options_.watch);
-    }
-    return kExitSignalled + received_signal();
+  WatchedAnswer answer() {
+    std::variant<ClusterInput, int> read = read_cluster(settings_, options_.file);
+    if (const int* code = std::get_if<int>(&read)) return {"", *code};
+    ClusterInput& cluster = std::get<ClusterInput>(read);
+    const Result<Problem> problem = build_problem(cluster.snapshot, options_.experiment.solve.threads);
+    if (!problem) return {"", complain_of("top", problem.error())};
+    const ReadOutcomes outcomes = outcomes_for(*problem, cluster.snapshot);
+    if (outcomes.exit_code != kExitAnswered) return {"", outcomes.exit_code};
+    return {render(document_of(*problem, outcomes), options_.render), kExitAnswered, std::move(cluster.remarks)};
   }
 
  private:
-  struct Version {
-    dev_t device;
-    ino_t number;
-    off_t bytes;
-    std::int64_t seconds, nanoseconds;
-    friend bool operator==(const Version&, const Version&) = default;
-  };
-
-  using Versions = std::array<std::optional<Version>, 2>;
-
-  // None: there is no such file now.
-  static std::optional<Version> version(const std::string& file) {
-    struct stat found {};
-    if (stat(file.c_str(), &found) != 0) return std::nullopt;
-    return Version{found.st_dev, found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
-  }
-
-  static void wait(Nanoseconds interval) {
-    constexpr Nanoseconds kMillisecond = kNanosecondsPerSecond / 1000;
-    const Nanoseconds most = std::numeric_limits<int>::max();
-    pollfd wake{wake_descriptor(), POLLIN, 0};
-    poll(&wake, 1, static_cast<int>(std::clamp<Nanoseconds>(interval / kMillisecond, 1, most)));
-  }
-
-  portfolio::Portfolio& portfolio() {
+  ReadOutcomes outcomes_for(const Problem& problem, const Snapshot& snapshot) {
+    if (options_.plans) return read_outcomes(*options_.plans, snapshot.id);
+    if (!options_.solves) return {};
     if (!portfolio_) portfolio_ = std::make_unique<portfolio::Portfolio>(kOwnProgram);
-    return *portfolio_;
+    return {solve_outcomes(problem, snapshot, options_.experiment, *portfolio_), "", kExitAnswered};
   }
 
-  // On a terminal that is watched, in place of what was there.
-  int print_again(std::string text) {
-    if (options_.watch && is_terminal(STDOUT_FILENO)) text = "\x1b[H\x1b[2J" + text;
-    if (options_.watch && !is_terminal(STDOUT_FILENO) && printed_ && options_.render.format != AnswerFormat::kJson) {
-      text = "\n" + text;
+  AnswerDocument document_of(const Problem& problem, const ReadOutcomes& outcomes) const {
+    const Overview overview = overview_of(problem);
+    AnswerDocument document("top");
+    add_totals(problem, overview, document);
+    for (const std::string_view section : kSections) {
+      if (options_.section && *options_.section != section) continue;
+      add_section(section_table(section, problem, overview, outcomes.outcomes), options_, document);
     }
-    printed_ = true;
-    return print(text, kExitAnswered);
+    if (!outcomes.note.empty()) document.add_note(outcomes.note, Meaning::kWarning);
+    return document;
   }
 
-  TopOptions options_;
+  const Settings& settings_;
+  const TopOptions& options_;
   std::unique_ptr<portfolio::Portfolio> portfolio_;
-  bool printed_ = false;
 };
 
 }  // namespace
@@ -306,11 +207,11 @@ class Top {
 int run_top(int argc, const char* const* argv) {
   const Settings settings(top_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(top_syntax()), kExitAnswered);
-  TopOptions options = top_options(settings);
-  install_interrupt();
-  const bool is_watched = options.watch.has_value();
-  Top top(std::move(options));
-  return is_watched ? top.watch() : top.show();
+  const TopOptions options = top_options(settings);
+  std::vector<std::string> sources{cluster_source(settings, options.file)};
+  if (options.plans) sources.push_back(*options.plans);
+  Top top(settings, options);
+  return give_answer(settings, sources, [&] { return top.answer(); });
 }
 
 }  // namespace muster::cli

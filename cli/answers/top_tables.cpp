@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/answers/words.h"
 #include "cli/terminal/plan_table.h"
 #include "model/explain/reason.h"
 
@@ -52,7 +53,7 @@ std::vector<Cell> queue_row(const Problem& problem, const QueueOverview& row) {
   const Meaning meaning = starves ? Meaning::kBad : is_over ? Meaning::kWarning : Meaning::kPlain;
   const std::int64_t limit = queue.limit[kQueueGpu];
   return {queue.name,
-          queue.parent.is_none() ? Cell() : Cell(problem.queues[queue.parent].name),
+          queue_cell(problem, queue.parent),
           queue.priority,
           quota(gpu_quota, kMicro),
           limit == kUnlimited ? Cell() : Cell(gpus(limit)),
@@ -75,7 +76,7 @@ std::vector<Cell> gang_row(const Problem& problem, const GangOverview& row, cons
   const std::int64_t now = problem.snapshot->time / kNanosecondsPerSecond;
   const std::int64_t pods = row.running + row.waiting;
   return {gang.name,
-          gang.queue.is_none() ? Cell() : Cell(problem.queues[gang.queue].name),
+          queue_cell(problem, gang.queue),
           Cell(status_name(row.status)).meaning(waits ? Meaning::kWarning : Meaning::kGood),
           row.running,
           row.waiting,

@@ -26,4 +26,8 @@ Cell gpu_cell(MicroGpu amount) {
   return amount == kUnlimited ? Cell().shown_as("unlimited") : Cell(Decimal{amount, 1'000'000});
 }
 
+Cell queue_cell(const Problem& problem, QueueIndex queue) {
+  return queue.is_none() ? Cell() : Cell(std::string(problem.queues[queue].name));
+}
+
 }  // namespace muster::cli

@@ -14,4 +14,7 @@ std::string duration_words(Nanoseconds duration);
 // GPUs, exactly. kUnlimited is nothing, shown as "unlimited".
 Cell gpu_cell(MicroGpu amount);
 
+// The name of the queue; nothing if there is none.
+Cell queue_cell(const Problem& problem, QueueIndex queue);
+
 }  // namespace muster::cli

@@ -19,39 +19,11 @@
 #include "cli/answers/cluster.h"
 #include "cli/terminal/exit_code.h"
 #include "io/snapshot_writer/write_snapshot.h"
+#include "test/answers/fake_kubectl.h"
 #include "test/cli/program.h"
 
 namespace muster::cli {
 namespace {
-
-// Prints what the real one (1.32) prints: an empty list on stdout, too, if a kind cannot be listed.
-constexpr std::string_view kFakeKubectl = R"(#!/bin/sh
-dir=$(dirname "$0")
-echo "$*" >> "$dir/calls"
-refuse() { echo '{"apiVersion":"v1","items":[],"kind":"List"}'; cat "$1" >&2; exit 1; }
-case $1 in
-api-resources)
-  cat "$dir/resources"
-  if [ -f "$dir/down" ]; then cat "$dir/down" >&2; exit 1; fi ;;
-config) cat "$dir/namespace" 2> /dev/null || exit 1 ;;
-get)
-  if [ -f "$dir/$2.error" ]; then refuse "$dir/$2.error"; fi
-  case "$*" in *--all-namespaces*) if [ -f "$dir/$2.forbidden" ]; then refuse "$dir/$2.forbidden"; fi ;; esac
-  if [ ! -f "$dir/$2" ]; then echo "error: the server doesn't have a resource type \"$2\"" >&2; exit 1; fi
-  cat "$dir/$2" ;;
-esac
-)";
-
-constexpr std::string_view kNode =
-    R"({"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"8","memory":"32Gi","pods":"110","nvidia.com/gpu":"4"},"conditions":[{"type":"Ready","status":"True"}]}}]})";
-
-std::string pod(const std::string& name, const std::string& more = "") {
-  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
-         R"(","namespace":"ml","creationTimestamp":"2026-03-01T10:00:00Z"},"spec":{)" + more +
-         R"("containers":[{"name":"c","resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"phase":"Pending"}})";
-}
-
-std::string list(const std::string& items) { return R"({"apiVersion":"v1","kind":"List","items":[)" + items + "]}"; }
 
 std::string forbidden(const std::string& kind) {
   return "E0301 10:00:00.000000       1 memcache.go:1] \"Unhandled Error\"\nError from server (Forbidden): " + kind +
@@ -68,14 +40,8 @@ struct Reading {
 
 class LiveCluster : public testing::Test {
  protected:
-  LiveCluster() {
-    kubectl_ = place_.file("kubectl", kFakeKubectl);
-    EXPECT_EQ(chmod(kubectl_.c_str(), 0755), 0);
-    place_.file("resources",
-                "nodes                  no   v1      false   Node\n"
-                "pods                   po   v1      true    Pod\n");
-    place_.file("nodes", kNode);
-    place_.file("pods", list(pod("a") + "," + pod("b")));
+  LiveCluster() : kubectl_(install_fake_kubectl(place_)) {
+    place_.file("pods", fake_list(fake_pod("a") + "," + fake_pod("b")));
   }
 
   // The server has further kinds, as rows of `kubectl api-resources`.
@@ -121,10 +87,12 @@ TEST_F(LiveCluster, HasTheKindsThatTheServerListsAndMusterReads) {
       "queues                 scheduling.run.ai/v2 false Queue\n");
   place_.file(
       "deployments.v1.apps",
-      list(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"ml"},"spec":{}})"));
-  place_.file("podgroups.v2alpha2.scheduling.run.ai", list(""));
-  place_.file("queues.v2.scheduling.run.ai",
-              list(R"({"apiVersion":"scheduling.run.ai/v2","kind":"Queue","metadata":{"name":"team"},"spec":{}})"));
+      fake_list(
+          R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"ml"},"spec":{}})"));
+  place_.file("podgroups.v2alpha2.scheduling.run.ai", fake_list(""));
+  place_.file(
+      "queues.v2.scheduling.run.ai",
+      fake_list(R"({"apiVersion":"scheduling.run.ai/v2","kind":"Queue","metadata":{"name":"team"},"spec":{}})"));
   place_.file("namespace", "ml");
   const Reading live = read_live();
   ASSERT_EQ(live.exit_code(), -1) << live.err;
@@ -201,7 +169,7 @@ TEST_F(LiveCluster, IsReadThoughAnAggregatedApiIsDown) {
 
 TEST_F(LiveCluster, IsAskedForEachVersionThatMusterReads) {
   serve("workloads wl kueue.x-k8s.io/v1 true Workload\nqueues q scheduling.volcano.sh/v2 false Queue\n");
-  place_.file("workloads.v1beta1.kueue.x-k8s.io", list(""));
+  place_.file("workloads.v1beta1.kueue.x-k8s.io", fake_list(""));
   const Reading live = read_live();
   EXPECT_EQ(live.err,
             "muster: cannot list queues.scheduling.volcano.sh: gangs that name one of these queues are not planned "
@@ -213,7 +181,7 @@ TEST_F(LiveCluster, IsAskedForEachVersionThatMusterReads) {
 
 TEST_F(LiveCluster, IsReadByOldKubectlWhichNamesNoVersions) {
   place_.file("resources", "nodes no false Node\npods po true Pod\ndeployments deploy apps true Deployment\n");
-  place_.file("deployments.v1.apps", list(""));
+  place_.file("deployments.v1.apps", fake_list(""));
   EXPECT_EQ(read_live().err, "");
   EXPECT_EQ(std::ranges::count(calls(), "get deployments.v1.apps -o json --all-namespaces"), 1);
 }
@@ -259,9 +227,9 @@ TEST_F(LiveCluster, ThatHasNoPodsIsRefused) {
 }
 
 TEST_F(LiveCluster, MayBeLarge) {
-  std::string pods = pod("p0");
-  for (int i = 1; i < 20'000; ++i) pods += ",\n" + pod("p" + std::to_string(i));
-  place_.file("pods", list(pods));
+  std::string pods = fake_pod("p0");
+  for (int i = 1; i < 20'000; ++i) pods += ",\n" + fake_pod("p" + std::to_string(i));
+  place_.file("pods", fake_list(pods));
   const Reading live = read_live();
   ASSERT_EQ(live.exit_code(), -1) << live.err;
   EXPECT_EQ(live.cluster().snapshot.pods.size(), 20'000U);
@@ -287,7 +255,7 @@ TEST_F(LiveCluster, ThatCannotBeSavedIsAnError) {
 
 TEST_F(LiveCluster, MayComeFromFilesOfAllForms) {
   const std::string one_line =
-      read({"--from", place_.file("c.json", std::string(kNode) + "\n" + list(pod("a")))}).cluster().line;
+      read({"--from", place_.file("c.json", std::string(kFakeNode) + "\n" + fake_list(fake_pod("a")))}).cluster().line;
   EXPECT_NE(one_line.find("ml/a"), std::string::npos);
   EXPECT_NE(one_line.find("n1"), std::string::npos);
   EXPECT_EQ(read({"--from", place_.file("old.jsonl", R"({"format":"muster/v1","time":1})"

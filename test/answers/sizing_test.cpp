@@ -193,6 +193,8 @@ TEST(Sizing, ProgramSizesShapesSnapshotsAndManifests) {
   EXPECT_NE(snapshot.out.find(R"("nodes":2,"total":5)"), std::string::npos) << snapshot.out;
   EXPECT_EQ(place.run("size --from " + file + " --node big=2.5:4" + options).out, snapshot.out);
   EXPECT_EQ(place.run("size " + file + " --node big=2.5:1" + options).exit_code, 1);
+  EXPECT_EQ(place.run("size " + file + " --save " + place.path("saved") + " --node big=2.5:4" + options).exit_code, 0);
+  EXPECT_EQ(place.content("saved"), cluster.line() + "\n");
 
   const std::string manifest = place.file("job.yaml", R"(
 apiVersion: batch/v1
@@ -229,6 +231,7 @@ TEST(Sizing, ProgramRefusesWhatItCannotRead) {
   EXPECT_EQ(exit_code("--shape 1 --node n1=cheap --from " + file), 64);
   EXPECT_EQ(exit_code(file + " --shape 1 --node gpu=8"), 64);
   EXPECT_EQ(exit_code(file + " --node gpu=8"), 65);  // nothing is pending
+  EXPECT_EQ(exit_code(file + " --from " + file + " --node gpu=8"), 64);
   EXPECT_EQ(exit_code(place.path("none.yaml") + " --node gpu=8"), 66);
 }
 

@@ -6,15 +6,16 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/answers/answers.h"
 #include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
+#include "cli/answers/failure.h"
 #include "cli/answers/names.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
 #include "solver/answers/capacity/draining.h"
@@ -154,11 +155,7 @@ int run_drain(int argc, const char* const* argv) {
   const answers::DrainQuestion question{nodes_of(settings, snapshot), settings.is_on("with-waiting")};
   portfolio::Portfolio portfolio(kOwnProgram);
   const Result<answers::Draining> draining = answers::drain_nodes(snapshot, portfolio, options, question);
-  if (!draining) {
-    const InputError& error = draining.error();
-    write_all(STDERR_FILENO, fmt::format("muster drain: {}: {}\n", escaped(error.path), escaped(error.message)));
-    return kExitNoValidLine;
-  }
+  if (!draining) return complain_of("drain", draining.error());
   AnswerDocument document("drain");
   const bool is_yes = draining->at_once.has_room() && draining->budgets.empty();
   document.add_field(

@@ -8,16 +8,17 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/answers/answers.h"
 #include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
+#include "cli/answers/failure.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
 #include "model/base/saturating.h"
@@ -166,11 +167,7 @@ int run_fits(int argc, const char* const* argv) {
   const answers::FitsQuestion question = question_of(settings, snapshot);
   portfolio::Portfolio portfolio(kOwnProgram);
   const Result<answers::Fits> fits = answers::count_fits(snapshot, portfolio, options, question);
-  if (!fits) {
-    write_all(STDERR_FILENO,
-              fmt::format("muster fits: {}: {}\n", escaped(fits.error().path), escaped(fits.error().message)));
-    return kExitNoValidLine;
-  }
+  if (!fits) return complain_of("fits", fits.error());
   const auto fits_some = [](const answers::QueueFits& answer) {
     return answer.now.found + answer.with_policy.found > 0;
   };

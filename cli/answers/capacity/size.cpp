@@ -12,6 +12,7 @@
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
+#include "cli/answers/failure.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
 #include "cli/answers/submission.h"
@@ -19,6 +20,7 @@
 #include "cli/line/line_options.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
 #include "io/kubernetes/object/slim.h"
@@ -126,29 +128,12 @@ answers::SizingQuestion question_of(const Settings& settings, const Snapshot& sn
 
 // ---- the workload ----
 
-int complain(const InputError& error, int code) {
-  write_all(STDERR_FILENO, fmt::format("muster size: {}: {}\n", escaped(error.path), escaped(error.message)));
-  return code;
-}
-
-// The file as the cluster itself, with the other options of this command line.
-std::variant<ClusterInput, int> read_as_cluster(const std::string& file, const Settings& settings) {
-  std::vector<std::string> words{"size", "--from", file};
-  for (const char* flag : {"lenient", "strict", "quiet"}) {
-    if (settings.is_on(flag)) words.push_back(fmt::format("--{}", flag));
-  }
-  if (const auto time = settings.text("time")) words.insert(words.end(), {"--time", *time});
-  std::vector<const char*> argv;
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  return read_cluster(Settings(size_syntax(), static_cast<int>(argv.size()), argv.data()));
-}
-
 std::variant<ClusterInput, int> no_cluster(const Settings& settings) {
   ClusterInput cluster;
   cluster.line = R"({"format":"muster/v1","nodes":[],"pods":[]})";
   muster_v1::SnapshotReader reader(reader_options(settings));
   Result<Snapshot> snapshot = reader.read(cluster.line);
-  if (!snapshot) return complain(snapshot.error(), kExitInternal);
+  if (!snapshot) return complain_of("size", snapshot.error(), kExitInternal);
   cluster.snapshot = *std::move(snapshot);
   return cluster;
 }
@@ -163,7 +148,7 @@ int add_manifest(const std::string& file, const Settings& settings, ClusterInput
       write_all(STDERR_FILENO, fmt::format("muster size: {}\n", escaped(remark)));
   }
   change::hold_back_waiting(cluster.snapshot);  // it is not of the workload
-  if (const auto failure = change::merge(read.workload, cluster.snapshot)) return complain(*failure, kExitNoValidLine);
+  if (const auto failure = change::merge(read.workload, cluster.snapshot)) return complain_of("size", *failure);
   return kExitAnswered;
 }
 
@@ -177,7 +162,7 @@ int add_shape(const std::string& text, const Settings& settings, ClusterInput& c
   gang.count = settings.integer("copies", 1, kMostCopies).value_or(1);
   if (!cluster.snapshot.queues.empty()) gang.queue = cluster.snapshot.queues.front().name;
   change::hold_back_waiting(cluster.snapshot);  // it is not of the workload
-  if (const auto failure = change::apply(gang, cluster.snapshot)) return complain(*failure, kExitNoValidLine);
+  if (const auto failure = change::apply(gang, cluster.snapshot)) return complain_of("size", *failure);
   return kExitAnswered;
 }
 
@@ -189,10 +174,10 @@ std::variant<ClusterInput, int> workload(const Settings& settings) {
   bool is_snapshot = false;
   if (!file.empty() && file != "-") {
     std::string text;
-    if (const auto error = read_documents(file, text)) return complain(*error, kExitNoInput);
+    if (const auto error = read_documents(file, text)) return complain_of("size", *error, kExitNoInput);
     is_snapshot = !kubernetes::begins_as_kubernetes(text);
   }
-  if (is_snapshot) return read_as_cluster(file, settings);
+  if (is_snapshot) return read_cluster(settings, file);
   const bool has_workload = shape || !file.empty();
   std::variant<ClusterInput, int> cluster =
       settings.text("from") || !has_workload ? read_cluster(settings) : no_cluster(settings);
@@ -267,7 +252,7 @@ int run_size(int argc, const char* const* argv) {
   portfolio::Portfolio portfolio(kOwnProgram);
   cbc::Backend backend(kOwnProgram);
   const Result<answers::Sizing> sizing = answers::size_nodes(snapshot, portfolio, backend, options, question);
-  if (!sizing) return complain(sizing.error(), kExitNoValidLine);
+  if (!sizing) return complain_of("size", sizing.error());
   return print(render(document_of(*sizing, question), form), sizing->nodes.empty() ? kExitSomeErrors : kExitAnswered);
 }
 

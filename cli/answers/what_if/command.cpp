@@ -8,37 +8,36 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
+#include "cli/answers/failure.h"
 #include "cli/answers/what_if/answer.h"
 #include "cli/answers/what_if/options.h"
-#include "cli/line/line_options.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/text_table.h"
 #include "solver/answers/experiment.h"
 #include "solver/answers/remedies/find.h"
 
 namespace muster::cli {
+namespace {
+
+constexpr DefaultBudget kBudget{std::chrono::seconds(1), "time budget of each of the two plans [1s]"};
+
+}  // namespace
+
 const CommandSyntax& what_if_syntax() {
   static const CommandSyntax syntax{
       "muster what-if [CHANGE...] [OPTION...]",
       "Plans the cluster as it is and as the changes make it, and shows the difference. Changes are applied in the\n"
       "order in which they are given. Exit code 1: a workload of --submit or --gang would not start.",
-      with_change_options(with_answer_options(with_cluster_options(
-          {{"budget", "DURATION", "time budget of each of the two plans (default 1s)"},
-           {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)", kNoLetter, kEngines},
-           {"threads", "N", "number of solver threads (default: the available cores)"},
-           {"seed", "N", "random seed (default 1)"},
-           {"no-remedies", "", "do not search for what would start a workload that would wait"},
-           {"gap", "FRACTION", "stop once a plan is proven to be within this gap of the best (default 0)"},
-           {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock, no timings"}}))),
+      with_change_options(with_answer_options(with_cluster_options(with_experiment_options(
+          {{"no-remedies", "", "do not search for what would start a workload that would wait"},
+           {"gap", "FRACTION", "stop once a plan is proven to be within this gap of the best [0]"}},
+          kBudget)))),
       0, 0};
   return syntax;
 }
@@ -52,11 +51,8 @@ struct TimedRun {
 
 class WhatIfRun {
  public:
-  WhatIfRun(const Settings& settings, const LineOptions& options, const ClusterInput& cluster)
-      : settings_(settings),
-        options_{options.solve, std::chrono::nanoseconds(options.budget)},
-        cluster_(cluster),
-        portfolio_(kOwnProgram) {}
+  WhatIfRun(const Settings& settings, const answers::ExperimentOptions& options, const ClusterInput& cluster)
+      : settings_(settings), options_(options), cluster_(cluster), portfolio_(kOwnProgram) {}
 
   // Prints the answer, and returns the exit code.
   int answer(const ChangedCluster& changed) {
@@ -80,8 +76,7 @@ class WhatIfRun {
     Result<std::unique_ptr<answers::Run>> run = experiment.solve({});
     const double ms = std::chrono::duration<double, std::milli>(portfolio::Clock::now() - begin).count();
     if (run) return {*std::move(run), ms};
-    write_all(STDERR_FILENO,
-              fmt::format("muster what-if: {}: {}\n", escaped(run.error().path), escaped(run.error().message)));
+    complain_of("what-if", run.error());
     return {};
   }
 
@@ -117,7 +112,7 @@ int run_what_if(int argc, const char* const* argv) {
   const Settings settings(what_if_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(what_if_syntax()), kExitAnswered);
   check_stdin(settings);
-  const LineOptions options = line_options(settings);
+  const answers::ExperimentOptions options = experiment_options(settings, kBudget);
   static_cast<void>(render_options(settings));  // refuses before anything is read
   const std::variant<ClusterInput, int> read = read_cluster(settings);
   if (const int* code = std::get_if<int>(&read)) return *code;

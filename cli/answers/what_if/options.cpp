@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
@@ -274,8 +273,7 @@ std::vector<OptionRow> with_change_options(std::vector<OptionRow> others) {
 
 void check_stdin(const Settings& settings) {
   const std::vector<std::string> manifests = settings.texts("submit");
-  const auto from = settings.text("from");
-  const bool is_for_cluster = from ? *from == "-" : !names_cluster(settings) && !is_terminal(STDIN_FILENO);
+  const bool is_for_cluster = cluster_source(settings) == "-";
   if (std::ranges::count(manifests, "-") > (is_for_cluster ? 0 : 1))
     throw UsageError("--submit: stdin can be read only once; name a file for --from or --submit");
 }

@@ -87,8 +87,8 @@ void write_gangs(const answers::Run& run, AnswerDocument& document) {
     const Gang& gang = run.problem.gangs[index];
     const explain::GangReport& report = *run.report_on(index);
     table.rows.push_back(
-        {std::string(gang.name), gang.queue.is_none() ? Cell() : Cell(std::string(run.problem.queues[gang.queue].name)),
-         report.pending, gpu_cell(missing_gpus(run, report)),
+        {std::string(gang.name), queue_cell(run.problem, gang.queue), report.pending,
+         gpu_cell(missing_gpus(run, report)),
          Cell(gang.times.waited_seconds).shown_as(duration_words(gang.times.waited_seconds * kNanosecondsPerSecond)),
          explain::reason_text(report.reason), std::string(explain::make_room_text(report.make_room)),
          reason_words(report.reason)});

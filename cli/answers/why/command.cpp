@@ -8,17 +8,19 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
+#include "cli/answers/failure.h"
 #include "cli/answers/names.h"
+#include "cli/answers/watch.h"
 #include "cli/answers/why/all.h"
 #include "cli/answers/why/gang.h"
 #include "cli/answers/why/given_plan.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/text_table.h"
 #include "model/objective/fair_share.h"
 #include "solver/answers/remedies/find.h"
@@ -29,7 +31,7 @@ namespace {
 
 // Plans at most for the remedies of one gang and for the prices; what ends a search if no clock does.
 constexpr std::int64_t kMostTests = 400;
-constexpr std::chrono::seconds kBudget(3);
+constexpr DefaultBudget kBudget{std::chrono::seconds(3), "time budget of the answer [3s]"};
 
 }  // namespace
 
@@ -43,38 +45,35 @@ const CommandSyntax& why_syntax() {
       with_cluster_options(with_answer_options(with_experiment_options(
           {{"plan", "FILE", "explain the plan in FILE, which answers this snapshot, in place of a new one"},
            {"all", "", "without GANG: also find what would start each gang that waits"},
-           {"no-remedies", "", "only explain; make no further plans"}}))),
+           {"no-remedies", "", "only explain; make no further plans"},
+           watch_row()},
+          kBudget))),
       0, 1};
   return syntax;
 }
 
 namespace {
 
-int complain(const InputError& error) {
-  write_all(STDERR_FILENO, fmt::format("muster why: {}\n", error.message));
-  return kExitNoValidLine;
-}
+WatchedAnswer fail(const InputError& error) { return {"", complain_of("why", error)}; }
 
 class Why {
  public:
-  Why(const Settings& settings, ClusterInput cluster)
+  Why(const Settings& settings, const ClusterInput& cluster, portfolio::Portfolio& portfolio)
       : settings_(settings),
-        cluster_(std::move(cluster)),
-        portfolio_(kOwnProgram),
-        options_(experiment_options(settings)),
-        begun_(portfolio::Clock::now()) {
-    if (!settings.text("budget")) options_.budget = kBudget;
-  }
+        cluster_(cluster),
+        portfolio_(portfolio),
+        options_(experiment_options(settings, kBudget)),
+        begun_(portfolio::Clock::now()) {}
 
-  int answer() {
+  WatchedAnswer answer() {
     std::optional<std::string> name;
     if (!settings_.arguments().empty()) {
       const auto found = resolve_gang(cluster_.snapshot, settings_.arguments().front(), cluster_.namespace_name);
-      if (!found) return complain(found.error());
+      if (!found) return fail(found.error());
       name = *found;
     }
     const auto base = base_run();
-    if (!base) return complain(base.error());
+    if (!base) return fail(base.error());
     return name ? about_gang(**base, *name) : about_all(**base);
   }
 
@@ -97,10 +96,9 @@ class Why {
     return options;
   }
 
-  int about_gang(answers::Run& run, const std::string& name) {
+  WatchedAnswer about_gang(answers::Run& run, const std::string& name) {
     const auto gang = run.find_gang(name);
-    if (!gang)
-      return complain({ErrorCode::kUnknownName, "$", fmt::format("the gang {} is left out of the plan", name)});
+    if (!gang) return fail({ErrorCode::kUnknownName, "$", fmt::format("the gang {} is left out of the plan", name)});
     const FairShares shares = compute_fair_shares(run.problem);
     settle_reason(run, *gang, shares);
     std::optional<answers::RemedyAnswer> remedies;
@@ -110,10 +108,10 @@ class Why {
     }
     AnswerDocument document("why");
     write_why_gang({run, *gang, shares, remedies}, document);
-    return print(render(document, render_options(settings_)), kExitAnswered);
+    return given(document);
   }
 
-  int about_all(const answers::Run& run) {
+  WatchedAnswer about_all(const answers::Run& run) {
     std::vector<answers::ShadowPrice> prices;
     std::vector<std::pair<GangIndex, answers::RemedyAnswer>> remedies;
     if (!settings_.is_on("no-remedies")) {
@@ -133,12 +131,16 @@ class Why {
     }
     AnswerDocument document("why");
     write_why_all({run, prices, remedies}, document);
-    return print(render(document, render_options(settings_)), kExitAnswered);
+    return given(document);
+  }
+
+  WatchedAnswer given(const AnswerDocument& document) const {
+    return {render(document, render_options(settings_)), kExitAnswered, cluster_.remarks};
   }
 
   const Settings& settings_;
-  ClusterInput cluster_;
-  portfolio::Portfolio portfolio_;
+  const ClusterInput& cluster_;
+  portfolio::Portfolio& portfolio_;
   answers::ExperimentOptions options_;
   portfolio::Clock::time_point begun_;
 };
@@ -148,9 +150,14 @@ class Why {
 int run_why(int argc, const char* const* argv) {
   const Settings settings(why_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(why_syntax()), kExitAnswered);
-  auto cluster = read_cluster(settings);
-  if (const int* code = std::get_if<int>(&cluster)) return *code;
-  return Why(settings, std::move(std::get<ClusterInput>(cluster))).answer();
+  std::vector<std::string> sources{cluster_source(settings)};
+  if (const auto plan = settings.text("plan")) sources.push_back(*plan);
+  portfolio::Portfolio portfolio(kOwnProgram);
+  return give_answer(settings, sources, [&]() -> WatchedAnswer {
+    const auto cluster = read_cluster(settings);
+    if (const int* code = std::get_if<int>(&cluster)) return {"", *code};
+    return Why(settings, std::get<ClusterInput>(cluster), portfolio).answer();
+  });
 }
 
 }  // namespace muster::cli

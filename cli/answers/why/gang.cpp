@@ -123,8 +123,7 @@ class GangWriter {
 
   void write_fields() {
     document_.add_field("gang", "gang", std::string(gang_.name));
-    document_.add_field("queue", "queue",
-                        gang_.queue.is_none() ? Cell() : Cell(std::string(problem_.queues[gang_.queue].name)));
+    document_.add_field("queue", "queue", queue_cell(problem_, gang_.queue));
     document_.add_field("priority", "priority", static_cast<std::int64_t>(gang_.priority));
     document_.add_field(
         "waitedSeconds", "waited",
@@ -265,8 +264,7 @@ class GangWriter {
                 .overflow = Overflow::kWrap};
     for (const answers::Holder& holder : holders) {
       const Gang& gang = problem_.gangs[holder.gang];
-      table.rows.push_back({std::string(gang.name),
-                            gang.queue.is_none() ? Cell() : Cell(std::string(problem_.queues[gang.queue].name)),
+      table.rows.push_back({std::string(gang.name), queue_cell(problem_, gang.queue),
                             static_cast<std::int64_t>(gang.priority), holder.pods, gpu_cell(holder.usage[kQueueGpu]),
                             std::string(answers::hold_name(holder.hold)),
                             std::string(kHoldWords[static_cast<std::size_t>(holder.hold)])});

@@ -1,8 +1,5 @@
-// `muster top`: the numbers of small clusters, sections, sorting, and reading a file again.
-#include <chrono>
-#include <fstream>
+// `muster top`: the numbers of small clusters, sections and sorting.
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -186,6 +183,16 @@ TEST_F(Top, ReadsTheLastLine) {
   EXPECT_EQ(answer("", first + "\n" + kCluster)["id"], "s");
 }
 
+TEST_F(Top, ReadsTheClusterOfFrom) {
+  const std::string file = workplace.file("s.jsonl", kCluster);
+  const Json of_stdin = answer("");
+  EXPECT_EQ(answer("--from " + file, ""), of_stdin);
+  EXPECT_EQ(answer(file + " --save " + workplace.path("saved"), ""), of_stdin);
+  EXPECT_EQ(workplace.content("saved"), kCluster);
+  const std::string yaml = workplace.file("n.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: y1}\n");
+  EXPECT_EQ(answer(yaml, "")["nodeCount"], 1);
+}
+
 TEST_F(Top, EndsWithTheCodeOfItsFailure) {
   const struct {
     const char* arguments;
@@ -194,14 +201,14 @@ TEST_F(Top, EndsWithTheCodeOfItsFailure) {
     const char* named;
   } cases[] = {{"gangs --sort colour", "{}", 65, ""},
                {"--sort gang", "", 64, "--sort"},
-               {"--watch 1s", "", 64, "--watch"},
+               {"--from a b", "", 64, "--from"},
                {"--solve --plans p", "", 64, "--plans"},
                {"--plans -", "", 64, "stdin"},
                {"colours file", "", 64, "colours"},
                {"--limit -1", "", 64, "--limit"},
                {"no-such-file", "", 66, "no-such-file"},
-               {"", "", 66, "no line"},
-               {"", "broken", 65, "line 1"}};
+               {"", "", 66, "empty"},
+               {"", "broken", 65, "stdin"}};
   for (const auto& one : cases) {
     const Outcome outcome = top(one.arguments, one.input);
     EXPECT_EQ(outcome.exit_code, one.exit_code) << one.arguments << ": " << outcome.err;
@@ -210,42 +217,6 @@ TEST_F(Top, EndsWithTheCodeOfItsFailure) {
   const Outcome unknown = top("gangs --sort colour");
   EXPECT_EQ(unknown.exit_code, 64);
   EXPECT_NE(unknown.err.find("waitedSeconds"), std::string::npos) << "the columns are named: " << unknown.err;
-}
-
-TEST_F(Top, ShowsAFileAgainWhenItHasChanged) {
-  const std::string file = workplace.file("s.jsonl", kCluster), out = workplace.path("out");
-  std::thread writer([&] {
-    const auto wait_for_lines = [&](std::size_t count) {
-      for (int i = 0; i < 400 && lines_of(workplace.content("out")).size() < count; ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(25));
-      }
-    };
-    wait_for_lines(1);
-    std::ofstream(file, std::ios::app) << R"({"format":"muster/v1","id":"next","nodes":[]})"
-                                       << "\n";
-    wait_for_lines(2);
-    std::ofstream(workplace.path("stop")) << "";
-  });
-  const Outcome outcome = workplace.shell("'" MUSTER_BINARY "' top --watch 20ms --format json " + file + " > " + out +
-                                          " & pid=$!; for i in $(seq 400); do [ -e " + workplace.path("stop") +
-                                          " ] && break; sleep 0.025; done; sleep 0.2; kill -TERM $pid; wait $pid");
-  writer.join();
-  EXPECT_EQ(outcome.exit_code, 128 + 15) << outcome.err;
-  const std::vector<std::string> lines = lines_of(workplace.content("out"));
-  ASSERT_EQ(lines.size(), 2U) << "once for each change";
-  EXPECT_EQ(Json::parse(lines[0])["id"], "s");
-  EXPECT_EQ(Json::parse(lines[1])["id"], "next");
-}
-
-TEST_F(Top, ClearsTheScreenOfATerminalAlone) {
-  const std::string file = workplace.file("s.jsonl", kCluster);
-  const auto output = [&](const std::string& command) {
-    return workplace.shell("timeout -s INT 1 " + command, "").out;
-  };
-  const std::string program = "'" MUSTER_BINARY "' top gpus --watch 1s " + file;
-  EXPECT_EQ(output(program).find('\x1b'), std::string::npos);
-  const std::string quoted = "script -qec \"" MUSTER_BINARY " top gpus --watch 1s " + file + "\" /dev/null";
-  EXPECT_NE(output(quoted).find("\x1b[2J"), std::string::npos);
 }
 
 TEST(AgeText, HasTwoUnitsAtMost) {
