@@ -232,7 +232,9 @@ TEST(Sizing, ProgramRefusesWhatItCannotRead) {
   EXPECT_EQ(exit_code(file + " --shape 1 --node gpu=8"), 64);
   EXPECT_EQ(exit_code(file + " --node gpu=8"), 65);  // nothing is pending
   EXPECT_EQ(exit_code(file + " --from " + file + " --node gpu=8"), 64);
-  EXPECT_EQ(exit_code(place.path("none.yaml") + " --node gpu=8"), 66);
+  const cli::Outcome missing = place.run("size " + place.path("none.yaml") + " --node gpu=8");
+  EXPECT_EQ(missing.exit_code, 66);
+  EXPECT_NE(missing.err.find("none.yaml: No such file"), std::string::npos) << missing.err;
 }
 
 }  // namespace

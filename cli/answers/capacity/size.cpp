@@ -174,7 +174,8 @@ std::variant<ClusterInput, int> workload(const Settings& settings) {
   bool is_snapshot = false;
   if (!file.empty() && file != "-") {
     std::string text;
-    if (const auto error = read_documents(file, text)) return complain_of("size", *error, kExitNoInput);
+    if (const auto error = read_documents(file, text))
+      return complain_of("size", {error->code, file, error->message}, kExitNoInput);
     is_snapshot = !kubernetes::begins_as_kubernetes(text);
   }
   if (is_snapshot) return read_cluster(settings, file);
