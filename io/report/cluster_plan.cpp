@@ -24,6 +24,7 @@ class PlanWriter {
  private:
   void write_decisions(const Plan& plan);
   void write_gang_claims(const std::vector<muster_v1::GangClaim>& claims);
+  void write_remedies(const std::vector<muster_v1::GangClaim>& claims);
   void write_queue_claims(const std::vector<muster_v1::ReadPlan::QueueClaim>& claims);
   void write_objective(const muster_v1::ReadPlan& plan);
   void write_violations(const std::vector<referee::Violation>& violations);
@@ -46,6 +47,7 @@ void PlanWriter::write(const ReportedPlan& reported) {
   json_.raw(R"(,"wholeNodes":)").integer(whole_nodes_after(problem_, plan.plan).whole);
   write_decisions(plan.plan);
   write_gang_claims(plan.gangs);
+  write_remedies(plan.gangs);
   write_queue_claims(plan.queues);
   write_objective(plan);
   write_violations(reported.violations);
@@ -74,11 +76,14 @@ void PlanWriter::write_decisions(const Plan& plan) {
   json_.raw("}");
 }
 
+// A line for each: "2 InsufficientGpu".
 std::string blockers_text(const std::vector<muster_v1::GangClaim::Blocker>& blockers) {
   std::string text;
   for (const muster_v1::GangClaim::Blocker& blocker : blockers) {
+    std::string code = muster_v1::claimed_text(blocker.filter, explain::filter_text);
+    std::ranges::replace(code, '\n', ' ');  // a resource may have any name
     text += text.empty() ? "" : "\n";
-    text += std::to_string(blocker.nodes) + ' ' + muster_v1::claimed_text(blocker.filter, explain::filter_text);
+    text += std::to_string(blocker.nodes) + ' ' + code;
   }
   return text;
 }
@@ -115,6 +120,30 @@ void PlanWriter::write_gang_claims(const std::vector<muster_v1::GangClaim>& clai
     return texts.number(claim.expected_start ? muster_v1::claimed_text(claim.waits_for, forecast::start_obstacle_text)
                                              : "");
   });
+  json_.raw(R"(,"texts":)");
+  texts.write(json_);
+  json_.raw("}");
+}
+
+// A table of its own: few gangs have one.
+void PlanWriter::write_remedies(const std::vector<muster_v1::GangClaim>& claims) {
+  std::vector<std::size_t> rows;  // in the table of gangs
+  for (std::size_t row = 0; row < claims.size(); ++row) {
+    if (claims[row].remedy) rows.push_back(row);
+  }
+  using Remedy = muster_v1::GangClaim::Remedy;
+  TextTable texts;
+  const auto text_column = [&](std::string_view key, std::string Remedy::*member) {
+    json_.raw(",");
+    write_column(json_, key, rows, [&](std::size_t row) { return texts.number((*claims[row].remedy).*member); });
+  };
+  json_.raw(R"(,"remedies":{)");
+  write_column(json_, "row", rows, [](std::size_t row) { return row; });
+  text_column("kind", &Remedy::kind);
+  text_column("text", &Remedy::text);
+  text_column("options", &Remedy::options);
+  json_.raw(",");
+  write_column(json_, "smallest", rows, [&](std::size_t row) { return claims[row].remedy->smallest ? 1 : 0; });
   json_.raw(R"(,"texts":)");
   texts.write(json_);
   json_.raw("}");

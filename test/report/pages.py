@@ -33,6 +33,15 @@ def plan_snapshot():
     return {"format": "muster/v1", "id": "known", "time": 1000, "topology": ["rack"], "nodes": nodes, "queues": queues, "gangs": gangs, "pods": pods}
 
 
+def waiting_snapshot():
+    """`train` needs three nodes of five: one is cordoned, one has a taint, one has no GPUs. So it waits."""
+    nodes = [{"name": f"n{i}", "gpus": {"count": 4, "memory": "80Gi"}} for i in range(4)] + [{"name": "cpu"}]
+    nodes[2]["unschedulable"] = True
+    nodes[3]["taints"] = [{"key": "team", "value": "x", "effect": "NoSchedule"}]
+    pods = [{"name": f"train-{i}", "gang": "train", "gpu": {"count": 4}} for i in range(3)]
+    return {"format": "muster/v1", "id": "waiting", "time": 1000, "nodes": nodes, "gangs": [{"name": "train", "minMember": 3}], "pods": pods}
+
+
 class Place:
     """A directory with the program's input and output."""
 
@@ -57,11 +66,11 @@ class Place:
         self.muster("report", *arguments, "--output", self.path(name))
         return self.path(name)
 
-    def planned(self, *snapshots, engine="greedy"):
+    def planned(self, *snapshots, engine="greedy", options=()):
         """Snapshots and their plans: the paths of both."""
         lines = self.write("snapshots.jsonl", *snapshots)
         plans = self.path(f"{engine}.jsonl")
-        self.muster("solve", "--quiet", "--deterministic", "--engine", engine, "--output", plans, lines)
+        self.muster("solve", "--quiet", "--deterministic", "--engine", engine, *options, "--output", plans, lines)
         return lines, plans
 
 

@@ -1,9 +1,10 @@
 """The page of a snapshot and its plan in a browser: what it shows, and what mouse and keys do."""
 
+import json
 import unittest
 
 from browser import Keys
-from pages import HOSTILE, PageTest, main, plan_snapshot
+from pages import HOSTILE, PageTest, main, plan_snapshot, waiting_snapshot
 
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 CANVAS = ".map-canvas"
@@ -109,7 +110,7 @@ class PlanPage(PageTest):
         self.assertIn("big", self.browser.text("#gangs .table-body"))
         self.browser.click("#gangs .table-body .table-row")
         detail = self.browser.text(".gang-detail")
-        self.assertIn("What excludes the nodes", detail)
+        self.assertIn("Nodes for its next pod", detail)
         self.assertIn("40", detail)
 
     def test_gangs_are_sorted_and_searched(self):
@@ -181,6 +182,108 @@ class PlanPage(PageTest):
         self.browser.press("?")
         self.assertTrue(self.browser.run("return document.querySelector('dialog').open"))
         self.browser.press(Keys.ESCAPE)
+
+
+class WaitingGang(PageTest):
+    """What the page says of a gang that waits: the funnel of its nodes, and its remedy."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.snapshots, plans = cls.place.planned(waiting_snapshot(), engine="milp", options=("--remedies", "1"))
+        with open(plans, encoding="utf-8") as file:
+            cls.plan = json.load(file)
+
+    def show(self, **changes):
+        """The gang's row is open on the page of the plan with other values of the gang; None: without the key."""
+        plan = json.loads(json.dumps(self.plan))
+        plan["gangs"][0].update(changes)
+        plan["gangs"][0] = {key: value for key, value in plan["gangs"][0].items() if value is not None}
+        self.browser.open(self.place.page("--snapshot", self.snapshots, self.place.write("plan.jsonl", plan)))
+        self.browser.click("#gangs .table-body .table-row")
+
+    def funnel(self):
+        return self.browser.run("""return [...document.querySelectorAll('.funnel tbody tr')].map((row) => [
+            row.querySelector('th').textContent, Number(row.dataset.nodes), Number(row.querySelector('.numeric').textContent),
+            ...['left', 'cut'].map((part) => parseFloat(row.querySelector(`.funnel-${part}`).style.width))])""")
+
+    def check_sum(self, rows):
+        """All nodes less those of each filter are those that are left; numbers in cells and lengths of bars agree."""
+        left = total = rows[0][1]
+        for title, nodes, shown, bar, cut in rows[1:-1]:
+            self.assertEqual(shown, nodes, title)
+            left -= nodes
+            self.assertAlmostEqual(bar, 100 * left / total, places=3, msg=title)
+            self.assertAlmostEqual(cut, 100 * nodes / total, places=3, msg=title)
+        self.assertEqual(rows[-1][1:4], [left, left, 100 * left / total])
+
+    def test_funnel_counts_each_node_once(self):
+        self.show()
+        rows = self.funnel()
+        self.assertEqual([row[:2] for row in rows], [["in the cluster", 5], ["− cordoned", 1], ["− taint not tolerated", 1],
+                                                     ["− too few free GPUs", 3], ["= could take its next pod", 0]])
+        self.check_sum(rows)
+
+    def test_funnel_adds_up_with_nodes_that_are_available_or_not_stated(self):
+        self.show(blockers=[{"code": "Unschedulable", "nodes": 1}, {"code": "Available", "nodes": 2}])
+        rows = self.funnel()
+        self.assertEqual([row[:2] for row in rows], [["in the cluster", 5], ["− cordoned", 1], ["− not stated in the plan", 2], ["= could take its next pod", 2]])
+        self.check_sum(rows)
+
+    def test_no_funnel_without_blockers(self):
+        self.show(blockers=None)
+        self.assertEqual(self.browser.all(".funnel"), [])
+
+    def test_remedy_is_in_the_table_and_its_command_can_be_copied(self):
+        self.show()
+        self.assertIn("uncordon n2", self.browser.text("#gangs .table-body"))
+        self.assertIn("uncordon n2 proven smallest", self.browser.text(".remedy"))
+        self.assertEqual(self.browser.text(".command code"), "muster what-if --uncordon n2")
+        self.browser.run("Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})")
+        self.browser.click(".command .copy")
+        self.assertEqual(self.browser.run("return window.copied"), "muster what-if --uncordon n2")
+        self.assertIn("Copied", self.browser.text(".command [role=status]"))
+
+    def test_without_a_clipboard_the_command_is_selected(self):
+        self.show()
+        self.browser.run("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+        self.browser.click(".command .copy")
+        self.assertEqual(self.browser.run("return String(getSelection())"), "muster what-if --uncordon n2")
+
+    def test_command_does_what_the_page_says(self):
+        self.show()
+        command = self.browser.text(".command code").split()
+        changed = json.loads(self.place.muster(*command[1:], "--from", self.snapshots, "--format", "json"))
+        self.assertEqual([(gang["gang"], gang["phaseAfter"]) for gang in changed["gangs"]], [("train", "Scheduled")])
+
+    def test_what_is_not_proven_is_said(self):
+        self.show(remedy={**self.plan["gangs"][0]["remedy"], "smallest": False})
+        self.assertIn("uncordon n2 not proven to be the smallest", self.browser.text(".remedy"))
+
+    def test_hostile_names_stay_text_and_get_no_copy_button(self):
+        for name in (HOSTILE, "$(reboot)", "`reboot`", "n2;reboot", "n2 --save x", "n2\nreboot", "n2|reboot", "~"):
+            self.show(remedy={"kind": "uncordon", "size": 1, "text": f"uncordon {name}", "options": f"--uncordon {name}", "smallest": True})
+            self.assertIsNone(self.browser.run("return document.querySelector('img')"))
+            self.assertIn(name, self.browser.text(".remedy"))
+            self.assertEqual(self.browser.all(".copy"), [], name)
+            self.assertIn("quotes", self.browser.text(".remedy"))
+
+    def test_nothing_that_was_tried_helps(self):
+        self.show(remedy={"kind": "never"})
+        self.assertIn("Nothing that was tried helps.", self.browser.text(".remedy"))
+        self.assertEqual(self.browser.all(".command"), [])
+
+    def test_a_plan_without_remedies_says_how_to_get_them(self):
+        self.show(remedy=None)
+        self.assertIn("muster solve --remedies N", self.browser.text(".remedy"))
+        self.assertNotIn("What would start it", self.browser.text("#gangs .table-head"))
+
+    def test_fits_a_small_window(self):
+        self.browser.resize(420, 800)
+        self.show()
+        width = self.browser.run("return document.documentElement.scrollWidth")
+        self.browser.resize(1400, 950)
+        self.assertLessEqual(width, 420)
 
 
 if __name__ == "__main__":

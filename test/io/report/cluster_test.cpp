@@ -33,7 +33,10 @@ constexpr const char* kPlan = R"({"format":"muster/v1","id":"<b>","status":"ok",
                 {"pod":"some","node":"n2","gpus":[{"index":0,"share":0.25}]}],
   "evictions":[{"pod":"mover","node":"</script>","reason":"consolidate","for":"new"},{"pod":"old","node":"</script>","reason":"reclaim","for":"new"}],
   "gangs":[{"name":"nowhere","phase":"Unschedulable","running":0,"placed":0,"evicted":0,"pending":1,"reason":"Fragmented","makeRoom":"NotEnough","expectedStart":1090.5,"expectedStartReason":"Nodes",
-            "message":"</script>","blockers":[{"code":"InsufficientGpu","nodes":2},{"code":"Unschedulable","nodes":1}]}],
+            "message":"</script>","blockers":[{"code":"Insufficient</script>\n9 Available","nodes":2},{"code":"Unschedulable","nodes":1}]},
+           {"name":"old","phase":"Evicted","running":0,"placed":0,"evicted":1,"pending":1,"remedy":{"kind":"never"}},
+           {"name":"new","phase":"Unschedulable","running":0,"placed":0,"evicted":0,"pending":1,
+            "remedy":{"kind":"uncordon","size":1,"text":"uncordon </script>","options":"--uncordon </script>","smallest":true}}],
   "queues":[{"name":"a","gpu":{"quota":1.5,"fairShare":1.5,"allocated":0.25},"cpu":{"fairShare":0,"allocated":0},"memory":{"fairShare":0,"allocated":0}}],
   "warnings":[{"object":"node","name":"</script>","code":"Exceeded","message":"too much"}],"warningsOmitted":3,
   "objective":[{"level":"share","priority":0,"value":500,"bound":501}],
@@ -124,9 +127,23 @@ TEST_F(ReportCluster, TellsWhyAGangWaits) {
   EXPECT_EQ(text("reason"), "Fragmented");
   EXPECT_EQ(text("makeRoom"), "NotEnough");
   EXPECT_EQ(text("message"), "</script>");
-  EXPECT_EQ(gangs["startsIn"], Json({90}));
+  EXPECT_EQ(gangs["startsIn"], Json({90, -1, -1}));
   EXPECT_EQ(text("waitsFor"), "Nodes");
-  EXPECT_EQ(text("blockers"), "2 InsufficientGpu\n1 Unschedulable");
+  EXPECT_EQ(text("blockers"), "2 Insufficient</script> 9 Available\n1 Unschedulable");  // a line for each
+}
+
+TEST_F(ReportCluster, TellsTheRemediesOfGangsThatHaveOne) {
+  const Json& remedies = data_["plans"][0]["remedies"];
+  const auto texts = [&](const char* key) {
+    Json list = Json::array();
+    for (const std::size_t number : remedies[key]) list.push_back(remedies["texts"][number]);
+    return list;
+  };
+  EXPECT_EQ(remedies["row"], Json({1, 2}));
+  EXPECT_EQ(texts("kind"), Json({"never", "uncordon"}));
+  EXPECT_EQ(texts("text"), Json({"", "uncordon </script>"}));
+  EXPECT_EQ(texts("options"), Json({"", "--uncordon </script>"}));
+  EXPECT_EQ(remedies["smallest"], Json({0, 1}));
 }
 
 TEST_F(ReportCluster, NamesDomainsAndKinds) {

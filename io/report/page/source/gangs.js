@@ -1,8 +1,9 @@
 // Which gangs wait and why, which start or leave: every gang that the plan names, or every gang of the snapshot.
-import { h, section, replace, switcher, append } from './elements.js';
+import { h, section, replace, switcher } from './elements.js';
 import { Table } from './table.js';
-import { count, duration, gpus, number, percent, plural } from './format.js';
-import { blockerText, obstacleText, obstacleTitle, phases, reasonText, reasonTitle, roomText } from './words.js';
+import { count, duration, gpus, number, plural } from './format.js';
+import { obstacleText, obstacleTitle, phases, reasonText, reasonTitle, roomText } from './words.js';
+import { funnelView, neverText, remedyView } from './why.js';
 
 const starts = new Set(['Scheduled', 'Waiting']), goes = new Set(['Evicted', 'Stale']);
 
@@ -12,7 +13,7 @@ function itemsOf(cluster, plan) {
   const item = (gang, claim) => ({ gang, claim, name: gangs.name[gang], queue: gangs.queue[gang] < 0 ? '–' : queues.name[gangs.queue[gang]], priority: gangs.priority[gang],
     waited: gangs.waited[gang], asked: gangs.pendingMicroGpu[gang] / 1e6, pending: claim < 0 ? gangs.pending[gang] : plan.gangs.pending[claim],
     phase: claim < 0 ? (gangs.pending[gang] > 0 ? 'pending' : 'Running') : plan.gangs.text('phase', claim), reason: claim < 0 ? '' : plan.gangs.text('reason', claim),
-    startsIn: claim < 0 ? -1 : plan.gangs.startsIn[claim], waitsFor: claim < 0 ? '' : plan.gangs.text('waitsFor', claim),
+    startsIn: claim < 0 ? -1 : plan.gangs.startsIn[claim], waitsFor: claim < 0 ? '' : plan.gangs.text('waitsFor', claim), remedy: plan?.remedyOf.get(claim),
     placed: claim < 0 ? 0 : plan.gangs.placed[claim], evicted: claim < 0 ? 0 : plan.gangs.evicted[claim], running: claim < 0 ? gangs.pods[gang] - gangs.pending[gang] : plan.gangs.running[claim] });
   if (plan) return plan.gangs.gang.map((gang, claim) => item(gang, claim));
   return gangs.name.map((_, gang) => item(gang, -1));
@@ -33,6 +34,8 @@ const plainColumns = [
 ];
 const startColumn = { key: 'starts', title: 'Expected start', width: 'minmax(140px, 1.2fr)', numeric: true, value: (item) => (item.startsIn < 0 ? Infinity : item.startsIn), text: startText,
   help: 'an estimate by the expected ends of what runs, and what it waits for the longest' };
+const remedyText = ({ remedy }) => (remedy?.kind === 'never' ? neverText : remedy?.text ?? '');
+const remedyColumn = { key: 'remedy', title: 'What would start it', width: 'minmax(160px, 1.5fr)', text: remedyText, help: 'the smallest change that makes the next plan start the gang' };
 
 export function gangsView(cluster, plan, ongang) {
   const all = itemsOf(cluster, plan);
@@ -40,7 +43,7 @@ export function gangsView(cluster, plan, ongang) {
   const titles = { waits: 'Waiting', starts: 'Starting', goes: 'Evicted', all: 'All' };
   const state = { group: all.some(groups.waits) ? 'waits' : 'all', text: '', reason: '' };
   const detail = h('div', { class: 'gang-detail', 'aria-live': 'polite' });
-  const columns = all.some((item) => item.startsIn >= 0) ? [...plainColumns, startColumn] : plainColumns;
+  const columns = [...plainColumns, ...(all.some((item) => item.startsIn >= 0) ? [startColumn] : []), ...(all.some((item) => item.remedy) ? [remedyColumn] : [])];
   const table = new Table(columns, { label: 'Gangs', emptyText: 'No gang matches.', onopen: (item) => tell(cluster, plan, item, detail, ongang) });
   const reasons = h('div', { class: 'chips', role: 'group', 'aria-label': 'Reasons' });
   const draw = () => {
@@ -85,16 +88,7 @@ function tell(cluster, plan, item, host, ongang) {
     room && h('p', {}, h('strong', { text: 'Why no room is made: ' }), `${roomText(room)} (${room})`),
     item.startsIn >= 0 && h('p', {}, h('strong', { text: `Expected to start in ${duration(item.startsIn)}.` }), ` It waits the longest for this (${item.waitsFor}): ${obstacleText(item.waitsFor)}`),
     message && h('p', { class: 'message', text: message }),
-    claim >= 0 && blockersView(plan.gangs.text('blockers', claim)),
+    claim >= 0 && funnelView(plan.gangs.text('blockers', claim), cluster.nodeCount),
+    (item.remedy || item.phase === 'Unschedulable') && remedyView(item.remedy, plan.remedyOf.size > 0),
     ongang && h('button', { type: 'button', onclick: () => ongang(item.name) }, 'Show on the map')));
-}
-
-// "3 InsufficientGpu" lines as bars: how many nodes each thing excludes.
-function blockersView(text) {
-  if (!text) return null;
-  const rows = text.split('\n').map((line) => [Number(line.slice(0, line.indexOf(' '))), line.slice(line.indexOf(' ') + 1)]).sort((a, b) => b[0] - a[0]);
-  const total = rows.reduce((sum, [nodes]) => sum + nodes, 0), list = h('div', { class: 'blockers' }, h('h4', { text: 'What excludes the nodes, for its next pod' }));
-  append(list, rows.map(([nodes, code]) => h('div', { class: 'blocker' }, h('span', { text: blockerText(code) }),
-    h('span', { class: 'blocker-bar' }, h('span', { style: { width: `${(100 * nodes) / total}%` } })), h('span', { class: 'numeric', text: `${plural(nodes, 'node')}, ${percent(nodes / total, 0)}` }))));
-  return list;
 }

@@ -89,6 +89,9 @@ function unpackPlan(cluster, data) {
     for (let pod = 0; pod < podCount; ++pod) if (plan.node[pod] >= 0) visit(pod, plan.node[pod]);
   });
   plan.gangs.text = (key, i) => data.gangs.texts[data.gangs[key][i]];
+  const { remedies } = data;
+  plan.remedyOf = new Map(remedies.row.map((row, i) => [row, { kind: remedies.texts[remedies.kind[i]], text: remedies.texts[remedies.text[i]],
+    options: remedies.texts[remedies.options[i]], smallest: remedies.smallest[i] === 1 }]));
   plan.claimOf = new Map(data.gangs.gang.map((gang, i) => [gang, i]));
   return plan;
 }

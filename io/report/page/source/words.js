@@ -80,10 +80,10 @@ export const changeWords = ['stays', 'placed now', 'moved', 'evicted', 'being de
 
 const blockers = {
   Unschedulable: 'cordoned', UntoleratedTaint: 'taint not tolerated', NodeSelector: 'selector does not match',
-  NodeAffinity: 'affinity does not match', PodAntiAffinity: 'anti-affinity excludes it', PodAffinity: 'no pod that its affinity requires',
+  NodeAffinity: 'affinity does not match', VolumeNodeAffinity: 'its volumes cannot be attached', PodAntiAffinity: 'anti-affinity excludes it', PodAffinity: 'no pod that its affinity requires',
   TopologySpread: 'spread constraint is not met', HostPorts: 'host ports taken', GpuModel: 'other GPU model', Reserved: 'held for another gang',
   InsufficientGpu: 'too few free GPUs', InsufficientCpu: 'too little free CPU', InsufficientMemory: 'too little free memory',
-  InsufficientPods: 'no more pods allowed', Topology: 'outside of the topology', Available: 'could take the pod',
+  InsufficientPods: 'no more pods allowed', Topology: 'outside of the topology', Available: 'could take its next pod',
 };
 export const blockerText = (code) => blockers[code] ?? (code.startsWith('Insufficient') ? `too little ${code.slice(12)}` : code);
 
