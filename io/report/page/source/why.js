@@ -66,7 +66,7 @@ export function remedyView(remedy, isSearched) {
   const title = h('h4', { text: 'What would start it' });
   if (!remedy) {
     const found = isSearched ? 'The plan has no remedy for this gang. ' : 'The plan has no remedies. ';
-    return h('div', { class: 'remedy' }, title, h('p', { class: 'muted' }, found, h('code', { text: 'muster solve --remedies N' }), ' searches one for each of the first N gangs that wait.'));
+    return h('div', { class: 'remedy' }, title, h('p', { class: 'muted' }, found, h('code', { text: 'muster solve --remedies N' }), ' searches one for each of the first N gangs that wait, if the plan is ready before its time.'));
   }
   if (remedy.kind === 'never') return h('div', { class: 'remedy' }, title, h('p', { text: neverText }));
   const [badge, help] = remedy.smallest ? ['proven smallest', 'Everything smaller of this kind that was tried leaves the gang waiting.'] : ['not proven to be the smallest', 'Something smaller may be enough.'];
