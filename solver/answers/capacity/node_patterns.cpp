@@ -120,8 +120,7 @@ double NodePatterns::whole_nodes_bound(const Deadline& deadline) {
   if (value_rows.empty()) return 0;
   if (value_rows.size() > kMostValueRows) value_rows.erase(value_rows.begin(), value_rows.end() - kMostValueRows);
   lp::Milp nodes;
-  for (const ValueRow& row : value_rows)
-    nodes.add_row(row.demand * (1 - kTolerance) - kTolerance, lp::kInfinity);
+  for (const ValueRow& row : value_rows) nodes.add_row(row.demand * (1 - kTolerance) - kTolerance, lp::kInfinity);
   for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
     std::vector<lp::Entry> entries;
     for (std::size_t row = 0; row < value_rows.size(); ++row) {
