@@ -96,6 +96,7 @@ template <class IsOutside>
 BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class_index,
                            const NodeGroups& nodes, const IsOutside& is_outside) {
   const PodClass& pod_class = problem.pod_classes[pod_class_index];
+  const bool has_rules = pod_class.has_inter_pod_rules();
   BlockerTally tally;
   std::vector<std::int64_t> by_filter(static_cast<std::size_t>(FilterCode::kAvailable) + 1);
   std::vector<std::int64_t> by_resource(problem.resource_count);
@@ -112,7 +113,7 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
     }
     for (const AlikeNodes& alike : nodes[index]) {
       ResourceIndex other;
-      FilterCode filter = rule_filter(room, pod_class, alike.node);
+      FilterCode filter = has_rules ? rule_filter(room, pod_class, alike.node) : FilterCode::kAvailable;
       if (filter == FilterCode::kAvailable) {
         filter = is_held ? FilterCode::kReserved : FilterCode::kGpuModel;
         if (pod_class.allowed[index.value()]) {
