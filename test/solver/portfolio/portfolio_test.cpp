@@ -162,7 +162,7 @@ TEST_P(PortfolioWithBrokenWorker, TellsOfTheDefect) {
 #endif
   const Case cluster = contested_cluster();
   Portfolio portfolio(faulty());
-  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(10)));
+  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(3)));
   EXPECT_FALSE(solution.defects.empty());
 }
 
