@@ -31,7 +31,13 @@ std::string key_of(const Changes& changes) {
 
 }  // namespace
 
+void Admission::begin_trial() {
+  is_trial_ = true;
+  was_asked_ = false;
+}
+
 void Admission::begin_search(double share) {
+  is_trial_ = false;
   tests_of_search_ = std::max<std::int64_t>(1, std::llround(static_cast<double>(tests_left_) * share));
   const portfolio::Clock::time_point end = experiment_.options().end, now = portfolio::Clock::now();
   if (end == portfolio::Clock::time_point::max() || end <= now) return;
@@ -40,11 +46,13 @@ void Admission::begin_search(double share) {
 }
 
 bool Admission::is_over() const {
+  if (is_trial_) return true;
   if (tests_left_ <= 0 || tests_of_search_ <= 0) return true;
   return end_of_search_ != portfolio::Clock::time_point::max() && portfolio::Clock::now() >= end_of_search_;
 }
 
 std::optional<Admitted> Admission::test(const Changes& changes) {
+  note_asked();
   const std::string key = key_of(changes);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   if (is_over()) return std::nullopt;
@@ -54,6 +62,7 @@ std::optional<Admitted> Admission::test(const Changes& changes) {
 }
 
 std::optional<Admitted> Admission::sketch(const Changes& changes) {
+  note_asked();
   const std::string key = key_of(changes);
   if (const auto known = sketched_.find(key); known != sketched_.end()) return known->second;
   if (is_over()) return std::nullopt;

@@ -42,6 +42,11 @@ class Admission {
   // What the greedy engine says of the smaller cluster, for a guess; it is not counted as a test, and never proven.
   std::optional<Admitted> sketch(const Changes& changes);
 
+  // From now on until the next call: whether a search asks at all. It gets no answer.
+  void begin_trial();
+  bool is_trial() const { return is_trial_; }
+  bool was_asked() const { return was_asked_; }
+  void note_asked() { was_asked_ = true; }
   // From now on until the next call: the share of the time that is left, and of the tests, that one search may take.
   void begin_search(double share);
   bool is_over() const;
@@ -51,6 +56,7 @@ class Admission {
   Question question_;
   std::int64_t tests_left_;
   std::int64_t tests_of_search_ = 0;
+  bool is_trial_ = false, was_asked_ = false;
   portfolio::Clock::time_point end_of_search_ = portfolio::Clock::time_point::max();
   std::unordered_map<std::string, Admitted> known_, sketched_;
 };

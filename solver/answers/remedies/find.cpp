@@ -118,8 +118,14 @@ RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex in
   const WaitingGang gang(base, index);
   Admission admission(experiment, {gang.name(), rivals_of(gang), base.is_choice_proven()}, most_tests);
   const std::int64_t runs_before = experiment.runs();
-  std::size_t left = kRemedyKinds.size();
+  std::vector<RemedyKind> kinds;
   for (const RemedyKind kind : kRemedyKinds) {
+    admission.begin_trial();
+    search(kind, gang, admission, experiment);
+    (admission.was_asked() ? kinds : answer.without).push_back(kind);
+  }
+  std::size_t left = kinds.size();
+  for (const RemedyKind kind : kinds) {
     admission.begin_search(1.0 / static_cast<double>(left--));
     Remedies found = search(kind, gang, admission, experiment);
     if (found.empty()) (admission.is_over() ? answer.unfinished : answer.without).push_back(kind);

@@ -119,6 +119,10 @@ Remedies raise_priority(const WaitingGang& gang, Admission& admission) {
 }
 
 Remedies stop_gangs(const WaitingGang& gang, Admission& admission, Experiment& experiment) {
+  if (admission.is_trial()) {  // the candidates take a plan
+    admission.note_asked();
+    return {};
+  }
   const StopCandidates candidates = stop_candidates(gang, experiment);
   std::vector<std::int64_t> weights;
   for (const GangIndex other : candidates.gangs) weights.push_back(running_pods(gang, other));
