@@ -206,8 +206,8 @@ class GangWriter {
                       "GPU operator tells it by the label nvidia.com/gpu.memory.",
                       funnel.nodes_of_unknown_memory),
           Meaning::kWarning);
-    document_.add_note(fmt::format("Of {} pods, {} fit now, {} would if the suitable nodes were empty{}.", funnel.pods,
-                                   funnel.pods_now, funnel.pods_when_empty,
+    document_.add_note(fmt::format("Of {} {}, {} fit now, {} would if the suitable nodes were empty{}.", funnel.pods,
+                                   funnel.pods == 1 ? "pod" : "pods", funnel.pods_now, funnel.pods_when_empty,
                                    funnel.nodes_needed == 0
                                        ? ""
                                        : fmt::format("; empty, at least {} {} needed", funnel.nodes_needed,

@@ -85,6 +85,10 @@ std::string stop_words(const Remedy& remedy) {
                      remedy.size == 1 ? "pod" : "pods");
 }
 
+std::string minimum_words(std::int32_t minimum) {
+  return fmt::format("start with {} {} (minMember)", minimum, minimum == 1 ? "pod" : "pods");
+}
+
 std::string uncordon_words(const Remedy& remedy) {
   std::vector<std::string> nodes;
   for (const change::Uncordon& opened : all_of<change::Uncordon>(remedy)) nodes.push_back(opened.node);
@@ -103,7 +107,7 @@ std::string remedy_words(const Remedy& remedy, const Snapshot& snapshot) {
     case RemedyKind::kRelaxLevel:
       return level_words(std::get<change::SetRequiredLevel>(first));
     case RemedyKind::kLowerMinimum:
-      return fmt::format("start with {} pods (minMember)", std::get<change::SetMinimum>(first).minimum);
+      return minimum_words(std::get<change::SetMinimum>(first).minimum);
     case RemedyKind::kRaiseLimit:
     case RemedyKind::kRaiseQuota:
       return queue_words(remedy, snapshot);
