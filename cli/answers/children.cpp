@@ -79,22 +79,14 @@ class HeldSignals {
   Descriptor descriptor_;
 };
 
-class FileActions {
+class ChildFiles : public cbc::SpawnFileActions {
  public:
-  FileActions(int out, int err) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+  ChildFiles(int out, int err) {
+    read_nothing(STDIN_FILENO);
+    use(out, STDOUT_FILENO);
+    use(err, STDERR_FILENO);
+    close_from(STDERR_FILENO + 1);
   }
-  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
 };
 
 // Appends what there is to read. False: the end.
@@ -119,7 +111,7 @@ class Child {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    const FileActions actions(out.write.get(), err.write.get());
+    const ChildFiles actions(out.write.get(), err.write.get());
     const cbc::SpawnAttributes attributes;
     const int error =
         ::posix_spawnp(&process_, arguments[0], actions.get(), attributes.get(), arguments.data(), environ);

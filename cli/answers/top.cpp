@@ -102,16 +102,16 @@ int report(std::string_view message, int exit_code) {
   return exit_code;
 }
 
-struct ReadOutcomes {
-  std::optional<GangOutcomes> outcomes;
+struct ReadStates {
+  std::optional<GangStates> states;
   std::string note;  // why there are none; may be empty
   int exit_code = kExitAnswered;
 };
 
 // Of the last plan line that answers the snapshot.
-ReadOutcomes read_outcomes(const std::string& file, std::string_view id) {
+ReadStates read_states(const std::string& file, std::string_view id) {
   LineSource source({file}, {});
-  ReadOutcomes read;
+  ReadStates read;
   while (const auto line = source.next()) {
     const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line->text, nullptr);
     if (!plan) {
@@ -119,28 +119,28 @@ ReadOutcomes read_outcomes(const std::string& file, std::string_view id) {
                          escaped(plan.error().message)),
              0);
     } else if (!plan->is_error && plan->id == id) {
-      read.outcomes = outcomes_of(*plan);
+      read.states = states_of(*plan);
     }
   }
   if (!source.failure().empty()) read.exit_code = report(source.failure(), kExitNoInput);
-  if (!read.outcomes) read.note = fmt::format("{} has no plan of the snapshot '{}'", file, id);
+  if (!read.states) read.note = fmt::format("{} has no plan of the snapshot '{}'", file, id);
   return read;
 }
 
-GangOutcomes solve_outcomes(const Problem& problem, const Snapshot& snapshot, const answers::ExperimentOptions& options,
-                            portfolio::Portfolio& portfolio) {
+GangStates solve_states(const Problem& problem, const Snapshot& snapshot, const answers::ExperimentOptions& options,
+                        portfolio::Portfolio& portfolio) {
   portfolio::SolveOptions solve = options.solve;
   std::chrono::nanoseconds budget = options.budget;
   if (const auto set = snapshot.policy.budget) budget = std::chrono::nanoseconds(*set);
   if (!solve.deterministic) solve.deadline = portfolio::Clock::now() + budget;
-  return outcomes_of(problem, portfolio.solve(snapshot, problem, solve).report);
+  return states_of(problem, portfolio.solve(snapshot, problem, solve).report);
 }
 
 Table section_table(std::string_view section, const Problem& problem, const Overview& overview,
-                    const std::optional<GangOutcomes>& outcomes) {
+                    const std::optional<GangStates>& states) {
   if (section == "queues") return queue_table(problem, overview);
   if (section == "gpus") return device_table(overview);
-  if (section == "gangs") return gang_table(problem, overview, outcomes);
+  if (section == "gangs") return gang_table(problem, overview, states);
   return node_table(problem, overview);
 }
 
@@ -172,28 +172,28 @@ class Top {
     ClusterInput& cluster = std::get<ClusterInput>(read);
     const Result<Problem> problem = build_problem(cluster.snapshot, options_.experiment.solve.threads);
     if (!problem) return {"", complain_of("top", problem.error())};
-    const ReadOutcomes outcomes = outcomes_for(*problem, cluster.snapshot);
-    if (outcomes.exit_code != kExitAnswered) return {"", outcomes.exit_code};
-    return {render(document_of(*problem, outcomes), options_.render), kExitAnswered, std::move(cluster.remarks)};
+    const ReadStates states = states_for(*problem, cluster.snapshot);
+    if (states.exit_code != kExitAnswered) return {"", states.exit_code};
+    return {render(document_of(*problem, states), options_.render), kExitAnswered, std::move(cluster.remarks)};
   }
 
  private:
-  ReadOutcomes outcomes_for(const Problem& problem, const Snapshot& snapshot) {
-    if (options_.plans) return read_outcomes(*options_.plans, snapshot.id);
+  ReadStates states_for(const Problem& problem, const Snapshot& snapshot) {
+    if (options_.plans) return read_states(*options_.plans, snapshot.id);
     if (!options_.solves) return {};
     if (!portfolio_) portfolio_ = std::make_unique<portfolio::Portfolio>(kOwnProgram);
-    return {solve_outcomes(problem, snapshot, options_.experiment, *portfolio_), "", kExitAnswered};
+    return {solve_states(problem, snapshot, options_.experiment, *portfolio_), "", kExitAnswered};
   }
 
-  AnswerDocument document_of(const Problem& problem, const ReadOutcomes& outcomes) const {
+  AnswerDocument document_of(const Problem& problem, const ReadStates& states) const {
     const Overview overview = overview_of(problem);
     AnswerDocument document("top");
     add_totals(problem, overview, document);
     for (const std::string_view section : kSections) {
       if (options_.section && *options_.section != section) continue;
-      add_section(section_table(section, problem, overview, outcomes.outcomes), options_, document);
+      add_section(section_table(section, problem, overview, states.states), options_, document);
     }
-    if (!outcomes.note.empty()) document.add_note(outcomes.note, Meaning::kWarning);
+    if (!states.note.empty()) document.add_note(states.note, Meaning::kWarning);
     return document;
   }
 

@@ -69,7 +69,7 @@ std::vector<Cell> queue_row(const Problem& problem, const QueueOverview& row) {
           age(row.longest_wait_seconds)};
 }
 
-std::vector<Cell> gang_row(const Problem& problem, const GangOverview& row, const GangOutcome* outcome) {
+std::vector<Cell> gang_row(const Problem& problem, const GangOverview& row, const GangState* state) {
   const Gang& gang = problem.gangs[row.gang];
   const bool waits = row.status != GangStatus::kRunning;
   const std::int64_t waited = gang.times.waited_seconds;
@@ -85,34 +85,32 @@ std::vector<Cell> gang_row(const Problem& problem, const GangOverview& row, cons
           gang.priority,
           waits ? Cell(now - waited) : Cell(),
           waits ? age(waited) : Cell(),
-          outcome == nullptr || outcome->phase.empty() ? Cell() : Cell(outcome->phase),
-          outcome == nullptr || !outcome->expected_start
-              ? Cell()
-              : Cell(Decimal{*outcome->expected_start, kNanosecondsPerSecond}),
-          outcome == nullptr || outcome->message.empty() ? Cell() : Cell(outcome->message),
-          outcome == nullptr ? Cell() : reason_cell(outcome->reason)};
+          state == nullptr || state->phase.empty() ? Cell() : Cell(state->phase),
+          state == nullptr || !state->expected_start ? Cell()
+                                                     : Cell(Decimal{*state->expected_start, kNanosecondsPerSecond}),
+          state == nullptr || state->message.empty() ? Cell() : Cell(state->message),
+          state == nullptr ? Cell() : reason_cell(state->reason)};
 }
 
 }  // namespace
 
-GangOutcomes outcomes_of(const muster_v1::ReadPlan& plan) {
-  GangOutcomes outcomes;
+GangStates states_of(const muster_v1::ReadPlan& plan) {
+  GangStates states;
   for (const muster_v1::GangClaim& gang : plan.gangs) {
-    outcomes[gang.name] = {std::string(explain::phase_name(gang.phase)),
-                           muster_v1::claimed_text(gang.reason, explain::reason_text), gang.message,
-                           gang.expected_start};
+    states[gang.name] = {std::string(explain::phase_name(gang.phase)),
+                         muster_v1::claimed_text(gang.reason, explain::reason_text), gang.message, gang.expected_start};
   }
-  return outcomes;
+  return states;
 }
 
-GangOutcomes outcomes_of(const Problem& problem, const explain::Report& report) {
-  GangOutcomes outcomes;
+GangStates states_of(const Problem& problem, const explain::Report& report) {
+  GangStates states;
   for (const explain::GangReport& gang : report.gangs) {
-    GangOutcome& outcome = outcomes[std::string(problem.gangs[gang.gang].name)];
-    outcome = {std::string(explain::phase_name(gang.phase)), explain::reason_text(gang.reason), gang.message, {}};
-    if (gang.expected_start) outcome.expected_start = gang.expected_start->time;
+    GangState& state = states[std::string(problem.gangs[gang.gang].name)];
+    state = {std::string(explain::phase_name(gang.phase)), explain::reason_text(gang.reason), gang.message, {}};
+    if (gang.expected_start) state.expected_start = gang.expected_start->time;
   }
-  return outcomes;
+  return states;
 }
 
 Table queue_table(const Problem& problem, const Overview& overview) {
@@ -169,8 +167,8 @@ Table device_table(const Overview& overview) {
   return table;
 }
 
-Table gang_table(const Problem& problem, const Overview& overview, const std::optional<GangOutcomes>& outcomes) {
-  const Shown if_planned = outcomes ? Shown::kAlways : Shown::kJson;
+Table gang_table(const Problem& problem, const Overview& overview, const std::optional<GangStates>& states) {
+  const Shown if_planned = states ? Shown::kAlways : Shown::kJson;
   Table table{.key = "gangs",
               .title = "Gangs",
               .columns = {{"gang", "GANG"},
@@ -195,12 +193,12 @@ Table gang_table(const Problem& problem, const Overview& overview, const std::op
     return key(a) < key(b);
   });
   for (const GangOverview& row : rows) {
-    const GangOutcome* outcome = nullptr;
-    if (outcomes) {
-      const auto found = outcomes->find(problem.gangs[row.gang].name);
-      if (found != outcomes->end()) outcome = &found->second;
+    const GangState* state = nullptr;
+    if (states) {
+      const auto found = states->find(problem.gangs[row.gang].name);
+      if (found != states->end()) state = &found->second;
     }
-    table.rows.push_back(gang_row(problem, row, outcome));
+    table.rows.push_back(gang_row(problem, row, state));
   }
   return table;
 }

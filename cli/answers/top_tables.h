@@ -14,21 +14,21 @@
 namespace muster::cli {
 
 // What a plan reports of a gang, by its name.
-struct GangOutcome {
+struct GangState {
   std::string phase, reason;  // codes; no reason: empty
   std::string message;        // for people
   std::optional<Nanoseconds> expected_start;
 };
-using GangOutcomes = std::map<std::string, GangOutcome, std::less<>>;
-GangOutcomes outcomes_of(const muster_v1::ReadPlan& plan);
-GangOutcomes outcomes_of(const Problem& problem, const explain::Report& report);
+using GangStates = std::map<std::string, GangState, std::less<>>;
+GangStates states_of(const muster_v1::ReadPlan& plan);
+GangStates states_of(const Problem& problem, const explain::Report& report);
 
 // Rows in the order of interest: queues with the most allocated GPUs first; kinds of devices by number; gangs that wait
 // before those that run, the largest of each first; nodes with the most wasted GPUs first.
 Table queue_table(const Problem& problem, const Overview& overview);
 Table device_table(const Overview& overview);
-// `outcomes`: none if there is no plan.
-Table gang_table(const Problem& problem, const Overview& overview, const std::optional<GangOutcomes>& outcomes);
+// `states`: none if there is no plan.
+Table gang_table(const Problem& problem, const Overview& overview, const std::optional<GangStates>& states);
 Table node_table(const Problem& problem, const Overview& overview);
 
 // Fields about the cluster as a whole.

@@ -6,22 +6,18 @@
 #include "model/build/build_problem.h"
 #include "solver/answers/remedies/find.h"
 #include "solver/answers/remedies/text.h"
+#include "solver/answers/waiting_gang.h"
 
 namespace muster::cli {
 namespace {
-
-// Plans at most for one gang: what ends a search if no clock does.
-constexpr std::int64_t kMostTests = 100;
 
 std::vector<GangIndex> first_waiting(const answers::Run& run, std::int64_t most) {
   std::vector<GangIndex> gangs;
   for (const explain::GangReport& report : run.solution.report.gangs) {
     if (report.phase == explain::GangPhase::kUnschedulable) gangs.push_back(report.gang);
   }
-  std::ranges::stable_sort(gangs, std::greater<>(), [&](GangIndex gang) {
-    const Gang& one = run.problem.gangs[gang];
-    return std::pair(one.priority, one.times.seniority);
-  });
+  std::ranges::stable_sort(gangs, std::greater<>(),
+                           [&](GangIndex gang) { return answers::rank_of(run.problem.gangs[gang]); });
   if (std::ssize(gangs) > most) gangs.resize(static_cast<std::size_t>(most));
   return gangs;
 }
@@ -60,7 +56,7 @@ std::vector<muster_v1::RemedyRecord> line_remedies(const Snapshot& snapshot, con
   answers::Experiment experiment(*base.snapshot, portfolio, experiment_options);
   for (const GangIndex gang : first_waiting(base, options.gangs)) {
     if (is_over()) break;
-    const answers::RemedyAnswer answer = answers::find_remedies(experiment, base, gang, kMostTests);
+    const answers::RemedyAnswer answer = answers::find_remedies(experiment, base, gang);
     if (answer.remedies.empty() && !answer.unfinished.empty()) continue;
     records.push_back(record_of(gang, answer, snapshot));
   }

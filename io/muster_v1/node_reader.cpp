@@ -10,8 +10,6 @@ namespace muster::muster_v1 {
 
 namespace {
 
-constexpr Amount kDefaultPods = 110;  // as the kubelet's
-
 bool read_device_count(SnapshotInput& in, json::JsonValue v, SnapshotNode& node) {
   std::int64_t count = 0;
   if (!in.read_integer(v, 0, kMaxDevices, count)) return false;
@@ -93,7 +91,7 @@ bool read_nodes(SnapshotInput& input, json::JsonValue list) {
   if (!read_objects(input, list, kNodeFields, input.snapshot.nodes, finish, recover)) return false;
   for (SnapshotNode& node : input.snapshot.nodes) {
     if (std::ranges::find(node.resources, kPods, &ResourceAmount::resource) != node.resources.end()) continue;
-    node.resources.push_back({kPods, kDefaultPods});
+    node.resources.push_back({kPods, kDefaultNodePods});
     std::ranges::sort(node.resources, {}, &ResourceAmount::resource);
   }
   return true;

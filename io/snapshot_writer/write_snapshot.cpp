@@ -12,7 +12,6 @@ namespace muster::snapshot_writer {
 
 namespace {
 
-constexpr Amount kDefaultPods = 110;  // of a node
 constexpr std::int32_t kDefaultQueuePriority = 100;
 constexpr Nanoseconds kDefaultGracePeriod = 60 * kNanosecondsPerSecond;
 constexpr std::string_view kDefaultQueue = "default";
@@ -133,7 +132,7 @@ class SnapshotWriter {
 
   void write_node(const SnapshotNode& node) {
     writer_.raw(R"({"name":)").string(node.name).raw(",");
-    write_resources(writer_, snapshot_.resource_names, node.resources, kDefaultPods);
+    write_resources(writer_, snapshot_.resource_names, node.resources, kDefaultNodePods);
     write_devices(writer_, {node.gpu_count, node.gpu_memory_mib, "Mi", node.gpu_model, node.gpu_ids});
     write_labels(writer_, "labels", node.labels);
     write_taints(node.taints);

@@ -82,15 +82,6 @@ struct PricingTuning {
   int mixed = 3;                  // smaller and larger multipliers of it in the mix, each
 };
 
-// Column generation, over kinds of nodes and over blocks of them.
-struct GenerationTuning {
-  double smoothing = 0.4;     // weight of the best known prices in those that are priced at
-  double penalty = 1'000;     // of a gang too few in a branch, in multiples of what is to be gained
-  int counted_branches = 16;  // of one level without a clock
-  double smaller_part = 0.9;  // of the summed capacity, if all pods fit into the whole of it
-  std::size_t blocks = 200;   // of nodes that nearly all differ
-};
-
 // Multipliers of two resources, at which all nodes of a kind are priced together; and plans at known prices. By half
 // occupied clusters of 1,200 to 97,000 nodes of OpenB.
 struct GridTuning {
@@ -108,6 +99,16 @@ struct GridTuning {
   double stalled = 0.01;      // of the gap: blocks that gain less in a round get contents by rooms; 0.003 to 0.03
   std::size_t shards = 2;     // independent parts of a fill, with any number of threads; with 8, 0.14 % is lost
   std::size_t tried = 4;      // larger and smaller multipliers each, at which a node's content is tried
+};
+
+// Column generation, over kinds of nodes and over blocks of them.
+struct GenerationTuning {
+  double smoothing = 0.4;     // weight of the best known prices in those that are priced at
+  double penalty = 1'000;     // of a gang too few in a branch, in multiples of what is to be gained
+  int counted_branches = 16;  // of one level without a clock
+  double smaller_part = 0.9;  // of the summed capacity, if all pods fit into the whole of it
+  std::size_t blocks = 200;   // of nodes that nearly all differ
+  GridTuning grid;
 };
 
 // Decisions over time. By replays of the Philly trace at three loads, seeds 1 to 3; docs/simulation.md has the figures.
@@ -147,6 +148,8 @@ struct SlotTuning {
   int repair_trials = 1'000;          // for one unit without places
   std::size_t options = 500;          // ways in which pods leave or fill one node or shared device, before some are
                                       // left out
+  int in_any_case = 16;               // pods for which room is made without time, too: some milliseconds on
+                                      // thousands of nodes
 };
 
 // Bounds of levels by sums (model/objective): with more, a bound is weaker or left out.
@@ -205,6 +208,22 @@ struct OnlineTuning {
   std::size_t trials_per_pod = 4;  // of a batch; with 12 it changes by -0.04 to +0.08
 };
 
+// How answers about a cluster divide their time, and what ends them if no clock does. Chosen by the situations of users
+// and by OpenB; no ranges were recorded. Shares are of what is left when the step begins.
+struct AnswerTuning {
+  double base = 0.4;            // the first plan, or bound, of several steps
+  double step = 0.3;            // of each step after it
+  int variations = 10;          // plans that share the time of one: most are settled long before
+  int remedies = 3;             // times the budget of a plan: all remedies of one gang
+  std::int64_t tests = 200;     // plans at most for the remedies of one gang, and for the prices
+  std::int64_t least_ms = 100;  // for a greedy plan, in any case: a late one is better than none
+  std::size_t drained = 12;     // nodes that are tried for the next one of a drain
+  int repairs = 16;             // of a purchase of nodes, until its plan places all pods
+  double knapsack_gap = 0.01;   // relative, at first: what remains may take ten times as long
+  std::int64_t knapsack_nodes = 2'000, mix_nodes = 5'000;  // of branch and bound
+  std::size_t value_rows = 8;                              // of the bound by patterns, the last ones, in a mix of nodes
+};
+
 struct Tuning {
   OverTimeTuning over_time;
   TimeParts parts;
@@ -214,13 +233,13 @@ struct Tuning {
   ListingTuning listing;
   PricingTuning pricing;
   GenerationTuning generation;
-  GridTuning grid;
   MilpTuning milp;
   SlotTuning slots;
   BoundTuning bounds;
   HeuristicsTuning heuristics;
   SearchTuning search;
   OnlineTuning online;
+  AnswerTuning answers;
 };
 
 inline constexpr Tuning kTuning;

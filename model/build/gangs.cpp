@@ -11,8 +11,6 @@
 namespace muster {
 namespace {
 
-constexpr std::int32_t kFirstNonPreemptiblePriority = 100;
-
 Failure build_priority_classes(ProblemDraft& draft) {
   const std::vector<SnapshotPriorityClass>& classes = draft.snapshot.definitions.priority_classes;
   for (std::size_t i = 0; i < classes.size(); ++i) {

@@ -1,4 +1,6 @@
 // Nodes that come, go and close.
+#include "model/change/nodes.h"
+
 #include <algorithm>
 #include <string>
 #include <unordered_set>
@@ -8,8 +10,6 @@
 
 namespace muster::change {
 namespace {
-
-constexpr std::string_view kTroubleTaints = "node.kubernetes.io/", kCordonTaint = "node.kubernetes.io/unschedulable";
 
 SnapshotNode* find_node(Snapshot& snapshot, std::string_view name) {
   const auto found = std::ranges::find(snapshot.nodes, name, &SnapshotNode::name);
@@ -47,16 +47,13 @@ void send_away(Snapshot& snapshot, std::string_view node, bool is_gone) {
       [&](const SnapshotPod& pod) { return pod.node == node && pod.status == PodStatus::kReleasing; });
 }
 
-// A node that sets no limit on pods takes this many, as in Kubernetes.
-constexpr Amount kDefaultPods = 110;
-
 SnapshotNode node_of(const NodeShape& shape, Snapshot& snapshot) {
   SnapshotNode node;
   for (const auto& [name, amount] : shape.resources) {
     node.resources.push_back({resource_named(snapshot, name), amount});
   }
   const auto is_pods = [](const ResourceAmount& amount) { return amount.resource == kPods; };
-  if (std::ranges::none_of(node.resources, is_pods)) node.resources.push_back({kPods, kDefaultPods});
+  if (std::ranges::none_of(node.resources, is_pods)) node.resources.push_back({kPods, kDefaultNodePods});
   std::ranges::sort(node.resources, {}, &ResourceAmount::resource);
   node.gpu_count = shape.gpus;
   node.gpu_model = snapshot.text.store(shape.gpu_model);
@@ -79,12 +76,19 @@ void add(const SnapshotNode& like, std::int64_t count, const std::string& prefix
   }
 }
 
-void make_ready(SnapshotNode& node) {
+}  // namespace
+
+void uncordon(SnapshotNode& node) {
   node.unschedulable = false;
-  std::erase_if(node.taints, [](const Taint& taint) { return taint.key.starts_with(kTroubleTaints); });
+  std::erase_if(node.taints, [](const Taint& taint) { return taint.key == "node.kubernetes.io/unschedulable"; });
 }
 
-}  // namespace
+void make_ready(SnapshotNode& node) {
+  node.unschedulable = false;
+  std::erase_if(node.taints, is_of_trouble);
+}
+
+bool is_of_trouble(const Taint& taint) { return taint.key.starts_with("node.kubernetes.io/"); }
 
 Failure apply_one(const AddNodes& change, Snapshot& snapshot) {
   if (change.count < 1) return InputError{ErrorCode::kInvalidValue, "$", "the number of nodes to add is below 1"};
@@ -121,8 +125,7 @@ Failure apply_one(const Cordon& change, Snapshot& snapshot) {
 Failure apply_one(const Uncordon& change, Snapshot& snapshot) {
   SnapshotNode* node = find_node(snapshot, change.node);
   if (!node) return unknown("node", change.node);
-  node->unschedulable = false;
-  std::erase_if(node->taints, [](const Taint& taint) { return taint.key == kCordonTaint; });
+  uncordon(*node);
   return {};
 }
 

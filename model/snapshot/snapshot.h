@@ -39,6 +39,9 @@ inline constexpr ResourceIndex kCpu{0};
 inline constexpr ResourceIndex kMemory{1};
 inline constexpr ResourceIndex kPods{2};
 
+// A node that sets no limit on pods takes this many, as the kubelet does.
+inline constexpr Amount kDefaultNodePods = 110;
+
 // Owns characters; views of them stay valid when the pool grows or is moved. A copy shares what is there, so that views
 // stay valid while either pool lives; what either stores later is its own.
 class StringPool {
@@ -263,6 +266,9 @@ struct SnapshotQueue {
   QueueResource gpu, cpu, memory;
   std::optional<Nanoseconds> preempt_min_runtime, reclaim_min_runtime;  // none: the parent's
 };
+
+// From this priority on, gangs are not preemptible unless they say so.
+inline constexpr std::int32_t kFirstNonPreemptiblePriority = 100;
 
 struct SnapshotPriorityClass {
   std::string_view name;

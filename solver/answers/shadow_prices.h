@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/base/tuning.h"
 #include "model/change/change.h"
 #include "solver/answers/experiment.h"
 
@@ -23,6 +24,7 @@ struct ShadowPrice {
 // counts as that one. Those that admit most come first; those that admit nothing are listed, too. Asked in this order:
 // the kinds of nodes that most nodes have, then the queues with most waiting gangs; what the time or `most_tests` does
 // not suffice for is left out. Cost: a solve for each.
-std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests);
+std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base,
+                                       std::int64_t most_tests = kTuning.answers.tests);
 
 }  // namespace muster::answers

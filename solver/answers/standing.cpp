@@ -1,17 +1,14 @@
 #include "solver/answers/standing.h"
 
-#include <utility>
-
 namespace muster::answers {
 
 Standing standing_of(const WaitingGang& gang) {
-  const auto rank = [](const Gang& one) { return std::pair(one.priority, one.times.seniority); };
   Standing standing;
   for (const explain::GangReport& report : gang.run().solution.report.gangs) {
     if (report.phase != explain::GangPhase::kUnschedulable && report.phase != explain::GangPhase::kEvicted) continue;
     const Gang& other = gang.problem().gangs[report.gang];
-    const bool is_ahead = rank(other) > rank(gang.gang());
-    const bool is_level = rank(other) == rank(gang.gang()) && report.gang != gang.index();
+    const bool is_ahead = rank_of(other) > rank_of(gang.gang());
+    const bool is_level = rank_of(other) == rank_of(gang.gang()) && report.gang != gang.index();
     ++standing.waiting_in_all;
     if (is_ahead) ++standing.ahead_in_all;
     if (is_level) ++standing.level_in_all;

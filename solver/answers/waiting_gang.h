@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/explain/reason_subject.h"
@@ -10,6 +11,9 @@
 #include "solver/answers/experiment.h"
 
 namespace muster::answers {
+
+// Gangs of a higher rank come first.
+inline std::pair<std::int32_t, std::int64_t> rank_of(const Gang& gang) { return {gang.priority, gang.times.seniority}; }
 
 // A gang that waits, and the cluster as the plan leaves it.
 class WaitingGang {

@@ -1,8 +1,10 @@
-// How every child process starts: with no signal blocked and with no handler, whatever the parent has.
+// How every child process starts: with no signal blocked and with no handler, whatever the parent has, and with the
+// open files that it is given.
 #pragma once
 
 #include <csignal>
 
+#include <fcntl.h>
 #include <spawn.h>
 
 namespace muster::cbc {
@@ -25,6 +27,24 @@ class SpawnAttributes {
 
  private:
   posix_spawnattr_t attributes_{};
+};
+
+// What `posix_spawn` does with the files of the child, in the order of the calls.
+class SpawnFileActions {
+ public:
+  SpawnFileActions() { ::posix_spawn_file_actions_init(&actions_); }
+  ~SpawnFileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
+  SpawnFileActions(const SpawnFileActions&) = delete;
+  SpawnFileActions& operator=(const SpawnFileActions&) = delete;
+
+  void use(int file, int as) { ::posix_spawn_file_actions_adddup2(&actions_, file, as); }
+  void read_nothing(int as) { ::posix_spawn_file_actions_addopen(&actions_, as, "/dev/null", O_RDONLY, 0); }
+  void write_nowhere(int as) { ::posix_spawn_file_actions_addopen(&actions_, as, "/dev/null", O_WRONLY, 0); }
+  void close_from(int first) { ::posix_spawn_file_actions_addclosefrom_np(&actions_, first); }
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
 };
 
 }  // namespace muster::cbc

@@ -30,23 +30,15 @@ constexpr bool kIsSanitized = false;
 #endif
 
 // /dev/null for the standard streams, the channel on its descriptor, everything else closed.
-class FileActions {
+class WorkerFiles : public SpawnFileActions {
  public:
-  explicit FileActions(int channel) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_adddup2(&actions_, channel, kWorkerFileDescriptor);
-    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, kWorkerFileDescriptor + 1);
+  explicit WorkerFiles(int channel) {
+    use(channel, kWorkerFileDescriptor);
+    read_nothing(STDIN_FILENO);
+    write_nowhere(STDOUT_FILENO);
+    write_nowhere(STDERR_FILENO);
+    close_from(kWorkerFileDescriptor + 1);
   }
-  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
 };
 
 void set_limits(pid_t process, std::uint64_t memory_limit) {
@@ -79,7 +71,7 @@ std::optional<WorkerProcess> WorkerProcess::spawn(const std::string& program, co
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  const FileActions actions(child);
+  const WorkerFiles actions(child);
   const SpawnAttributes attributes;
   pid_t process = -1;
   const int error =

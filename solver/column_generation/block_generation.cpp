@@ -63,7 +63,8 @@ class BlockGeneration {
         dual_bound = std::min(dual_bound, dual_bound_at(price, answer.row_price, more));
       };
       if (more.columns() == 0 && !stability_center.empty()) price_at_master();
-      const bool is_stalled = answer.objective - before < kTuning.grid.stalled * (priced.dual_bound - answer.objective);
+      const bool is_stalled =
+          answer.objective - before < kTuning.generation.grid.stalled * (priced.dual_bound - answer.objective);
       before = answer.objective;
       if (!all_.is_by_rooms && (is_stalled || more.columns() == 0)) {
         all_.is_by_rooms = true;

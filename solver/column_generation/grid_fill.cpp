@@ -39,9 +39,9 @@ class GridFill {
       price_[kind] = pod_prices(sub_, grids_[kind], row_price);
       for (const DemandIndex d : grids_[kind].demands()) {
         const double asked = asked_[d.value()];
-        const double few = kTuning.grid.few;
+        const double few = kTuning.generation.grid.few;
         const double ratio = (std::max(0.0, asked - placed_[d.value()]) + few) / (asked * (1 - done) + few);
-        price_[kind][d.value()] *= left_[d.value()] > 0 ? std::pow(ratio, kTuning.grid.response) : 0;
+        price_[kind][d.value()] *= left_[d.value()] > 0 ? std::pow(ratio, kTuning.generation.grid.response) : 0;
       }
       grids_[kind].set_prices(price_[kind]);
     }
@@ -84,7 +84,8 @@ ChosenConfigurations fill_on_grids(RestrictedMaster& sub, const std::vector<Mult
                                    const std::vector<double>& asked) {
   MUSTER_REQUIRE(asked.size() == sub.demand.classes.size());
   const std::vector<RoomOnGrid> order = random_order(sub.supply, grids);
-  const std::size_t shards = std::clamp<std::size_t>(order.size() / kTuning.grid.renewals, 1, kTuning.grid.shards);
+  const std::size_t shards =
+      std::clamp<std::size_t>(order.size() / kTuning.generation.grid.renewals, 1, kTuning.generation.grid.shards);
   std::vector<Configuration> filled(order.size());
   std::atomic<bool> is_late = false;
   parallel_for(shards, task.threads, [&](std::size_t shard) {
@@ -97,7 +98,7 @@ ChosenConfigurations fill_on_grids(RestrictedMaster& sub, const std::vector<Mult
     }
     GridFill fill(sub, grids, std::move(left), std::move(asked_here));
     const std::size_t count = (order.size() + shards - 1 - shard) / shards;
-    const std::size_t step = count / kTuning.grid.renewals + 1;
+    const std::size_t step = count / kTuning.generation.grid.renewals + 1;
     for (std::size_t i = 0; i < count; ++i) {
       if (is_late || task.deadline.passed()) {
         is_late = true;

@@ -49,7 +49,7 @@ class GridGeneration {
       price_at(center, master, more);
     };
     if (!center.empty()) price_all({}, side_.milp);
-    stride_ = std::max<std::size_t>(1, sub_.supply.rooms.size() / kTuning.grid.sampled);
+    stride_ = std::max<std::size_t>(1, sub_.supply.rooms.size() / kTuning.generation.grid.sampled);
     cbc::MilpAnswer answer = backend_.open_lp(side_.milp, request);
     const Deadline sampling = task_.deadline.part(kTuning.parts.main);
     double value = -lp::kInfinity;  // of the round before
@@ -61,13 +61,14 @@ class GridGeneration {
       lp::Milp more = no_columns(side_.milp);
       // After a round without any progress, at the master's own prices.
       const bool is_smoothed = idle % 2 == 0 && !center.empty();
-      price_at(is_smoothed ? between(center, master, kTuning.grid.smoothing) : master, answer.row_price, more);
+      price_at(is_smoothed ? between(center, master, kTuning.generation.grid.smoothing) : master, answer.row_price,
+               more);
       if (more.columns() == 0 && is_smoothed) price_at(master, answer.row_price, more);
       const bool has_gained = best < before || result.value - value > kNothing * std::abs(result.value);
       value = result.value;
       idle = has_gained ? 0 : idle + 1;
-      const bool is_near = best - result.value <= kTuning.grid.gap * std::abs(best);
-      const bool is_done = is_near || more.columns() == 0 || idle > kTuning.grid.idle;
+      const bool is_near = best - result.value <= kTuning.generation.grid.gap * std::abs(best);
+      const bool is_done = is_near || more.columns() == 0 || idle > kTuning.generation.grid.idle;
       if (on_round(result) || (is_done && stride_ == 1) || task_.deadline.passed()) break;
       if (is_done || (stride_ > 1 && sampling.passed())) price_all(answer.row_price, more);
       answer = backend_.extend_lp(more, request);
@@ -93,7 +94,8 @@ class GridGeneration {
   // Of rooms adjacent in order of the first resource for each free device; those without devices come first.
   void add_blocks(std::size_t kind) {
     const std::size_t rooms = grids_[kind].rooms().size();
-    const std::size_t blocks = std::max<std::size_t>(1, kTuning.grid.blocks * rooms / sub_.supply.rooms.size());
+    const std::size_t blocks =
+        std::max<std::size_t>(1, kTuning.generation.grid.blocks * rooms / sub_.supply.rooms.size());
     std::vector<std::tuple<bool, double, std::size_t>> order;
     for (std::size_t at = 0; at < rooms; ++at) {
       const ResidualClass& room = sub_.supply.rooms[index_of(kind, at)];

@@ -138,14 +138,15 @@ void MultiplierGrid::set_multipliers(const std::vector<double>& price) {
         }
   const auto step_of = [&](std::size_t k, std::size_t step, std::size_t steps) {
     if (step == 0 || use[k] == 0) return 0.0;
-    const double most = kTuning.grid.most * value[k] / use[k];
-    return most * std::pow(kTuning.grid.range, static_cast<double>(step) / static_cast<double>(steps - 1) - 1);
+    const double most = kTuning.generation.grid.most * value[k] / use[k];
+    return most *
+           std::pow(kTuning.generation.grid.range, static_cast<double>(step) / static_cast<double>(steps - 1) - 1);
   };
   for (std::vector<double>& multipliers : multiplier_) multipliers.clear();
   tied_.clear();
   unbounded_.clear();
-  for (std::size_t b = 0; b < kTuning.grid.second; ++b) {
-    const double second = step_of(1, b, kTuning.grid.second);
+  for (std::size_t b = 0; b < kTuning.generation.grid.second; ++b) {
+    const double second = step_of(1, b, kTuning.generation.grid.second);
     double least = 0, unbounded = 0;
     std::int32_t tied = -1;
     for (std::size_t i = 0; i < without_devices_.size(); ++i) {
@@ -157,8 +158,8 @@ void MultiplierGrid::set_multipliers(const std::vector<double>& price) {
       tied = static_cast<std::int32_t>(i);
     }
     tied_.push_back(tied);
-    for (std::size_t a = 0; a < kTuning.grid.first; ++a) {
-      multiplier_[0].push_back(least + step_of(0, a, kTuning.grid.first));
+    for (std::size_t a = 0; a < kTuning.generation.grid.first; ++a) {
+      multiplier_[0].push_back(least + step_of(0, a, kTuning.generation.grid.first));
       multiplier_[1].push_back(second);
       unbounded_.push_back(unbounded);
     }

@@ -52,7 +52,7 @@ class MultiplierGrid {
 
   // The multipliers of pairs, from the smallest first one up, for each second one.
   std::size_t pairs() const { return multiplier_[0].size(); }
-  static std::size_t steps() { return kTuning.grid.first; }
+  static std::size_t steps() { return kTuning.generation.grid.first; }
   double first_multiplier(std::size_t pair) const { return multiplier_[0][pair]; }
   // The multiplier of the first resource from which on no pod without devices gains anything.
   double floor(std::size_t pair) const { return multiplier_[0][pair / steps() * steps()]; }

@@ -65,8 +65,8 @@ void NodeContent::find_best(const RoomOnGrid& at, std::size_t pair, const Residu
   const std::size_t first = pair % grid.steps(), row = pair - first;
   double best = -1;
   best_.clear();
-  for (std::size_t a = first - std::min(first, kTuning.grid.tried);
-       a < std::min(grid.steps(), first + kTuning.grid.tried + 1); ++a) {
+  for (std::size_t a = first - std::min(first, kTuning.generation.grid.tried);
+       a < std::min(grid.steps(), first + kTuning.generation.grid.tried + 1); ++a) {
     content_.clear();
     grid.trace(at.position, row + a, [&](DemandIndex d, double pods) {
       if (pods > 0.5) content_.push_back(d);

@@ -102,8 +102,7 @@ void Dealing::deal_one(PodIndex pod) {
 }
 
 bool Dealing::eject_for(PodIndex pod) {
-  constexpr int kInAnyCase = 16;  // even without time: they take some milliseconds on thousands of nodes
-  if (ejections_left_ == 0 || (++looked_ > kInAnyCase && ejecting_.passed())) return false;
+  if (ejections_left_ == 0 || (++looked_ > kTuning.slots.in_any_case && ejecting_.passed())) return false;
   std::optional<Ejection::Room> room = ejection_.make_room(pod, Ejection::Reach::kSmaller);
   if (!room && search_.lacks_only_resources(pod)) room = ejection_.make_room(pod, Ejection::Reach::kSameSize);
   if (!room) return false;

@@ -19,6 +19,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/text_table.h"
+#include "model/base/tuning.h"
 #include "solver/answers/experiment.h"
 #include "solver/answers/remedies/find.h"
 
@@ -82,8 +83,6 @@ class WhatIfRun {
 
   // Of the first workload that would wait. Each plan gets a small part of the time, since most are settled long before.
   std::optional<FoundRemedies> remedies_for(const ChangedCluster& changed, const answers::Run& run) {
-    constexpr int kPlans = 10, kBudgets = 3;
-    constexpr std::int64_t kMostTests = 200;
     if (settings_.is_on("no-remedies")) return std::nullopt;
     const auto waits = [&](const std::string& name) {
       const auto gang = run.find_gang(name);
@@ -92,12 +91,12 @@ class WhatIfRun {
     const auto first = std::ranges::find_if(changed.submitted, waits);
     if (first == changed.submitted.end()) return std::nullopt;
     answers::ExperimentOptions options = options_;
-    options.budget /= kPlans;
+    options.budget /= kTuning.answers.variations;
     if (!options.solve.deterministic)
-      options.end =
-          portfolio::Clock::now() + std::chrono::duration_cast<portfolio::Clock::duration>(kBudgets * options_.budget);
+      options.end = portfolio::Clock::now() +
+                    std::chrono::duration_cast<portfolio::Clock::duration>(kTuning.answers.remedies * options_.budget);
     answers::Experiment experiment(changed.snapshot, portfolio_, options);
-    return FoundRemedies{*first, answers::find_remedies(experiment, run, *run.find_gang(*first), kMostTests)};
+    return FoundRemedies{*first, answers::find_remedies(experiment, run, *run.find_gang(*first))};
   }
 
   const Settings& settings_;

@@ -22,6 +22,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/text_table.h"
+#include "model/base/tuning.h"
 #include "model/objective/fair_share.h"
 #include "solver/answers/remedies/find.h"
 #include "solver/answers/shadow_prices.h"
@@ -29,8 +30,6 @@
 namespace muster::cli {
 namespace {
 
-// Plans at most for the remedies of one gang and for the prices; what ends a search if no clock does.
-constexpr std::int64_t kMostTests = 400;
 constexpr DefaultBudget kBudget{std::chrono::seconds(3), "time budget of the answer [3s]"};
 
 }  // namespace
@@ -88,9 +87,8 @@ class Why {
 
   // Each plan gets a small part of what is left, since most of them are proven, or settled, long before.
   answers::ExperimentOptions of_variations() const {
-    constexpr int kPlans = 10;
     answers::ExperimentOptions options = options_;
-    options.budget /= kPlans;
+    options.budget /= kTuning.answers.variations;
     if (!options.solve.deterministic)
       options.end = begun_ + std::chrono::duration_cast<portfolio::Clock::duration>(options_.budget);
     return options;
@@ -104,7 +102,7 @@ class Why {
     std::optional<answers::RemedyAnswer> remedies;
     if (!run.admits(*gang) && !settings_.is_on("no-remedies")) {
       answers::Experiment experiment(cluster_.snapshot, portfolio_, of_variations());
-      remedies = answers::find_remedies(experiment, run, *gang, kMostTests);
+      remedies = answers::find_remedies(experiment, run, *gang);
     }
     AnswerDocument document("why");
     write_why_gang({run, *gang, shares, remedies}, document);
@@ -116,7 +114,7 @@ class Why {
     std::vector<std::pair<GangIndex, answers::RemedyAnswer>> remedies;
     if (!settings_.is_on("no-remedies")) {
       answers::Experiment experiment(cluster_.snapshot, portfolio_, of_variations());
-      prices = answers::shadow_prices(experiment, run, kMostTests);
+      prices = answers::shadow_prices(experiment, run);
     }
     if (settings_.is_on("all")) {
       for (const GangIndex gang : waiting_gangs(run)) {
@@ -126,7 +124,7 @@ class Why {
           options.end =
               portfolio::Clock::now() + std::chrono::duration_cast<portfolio::Clock::duration>(options_.budget);
         answers::Experiment experiment(cluster_.snapshot, portfolio_, options);
-        remedies.emplace_back(gang, answers::find_remedies(experiment, run, gang, kMostTests));
+        remedies.emplace_back(gang, answers::find_remedies(experiment, run, gang));
       }
     }
     AnswerDocument document("why");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "model/base/tuning.h"
 #include "solver/answers/experiment.h"
 #include "solver/budget/deadline.h"
 
@@ -28,17 +29,19 @@ class AnswerTime {
   // For one plan by this engine, in a share of what is left. A greedy plan late is better than none, so that there is
   // always some time for it.
   ExperimentOptions for_plan(portfolio::Engine engine, double share) const {
-    constexpr portfolio::Clock::duration kLeast = std::chrono::milliseconds(100);
     ExperimentOptions options = options_;
     options.solve.engine = engine;
     options.end = portfolio::Clock::time_point::max();
     if (options.solve.deterministic) return options;
     const auto part = std::chrono::duration_cast<portfolio::Clock::duration>((end_ - portfolio::Clock::now()) * share);
-    options.budget = std::max(engine == portfolio::Engine::kGreedy ? kLeast : portfolio::Clock::duration::zero(), part);
+    options.budget =
+        std::max(engine == portfolio::Engine::kGreedy ? kLeastTime : portfolio::Clock::duration::zero(), part);
     return options;
   }
 
  private:
+  static constexpr portfolio::Clock::duration kLeastTime = std::chrono::milliseconds(kTuning.answers.least_ms);
+
   const ExperimentOptions& options_;
   portfolio::Clock::time_point end_ = portfolio::Clock::time_point::max();
 };

@@ -9,6 +9,7 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/build/build_problem.h"
 #include "model/change/hold_back.h"
 #include "model/explain/reasons_room.h"
@@ -23,9 +24,6 @@ namespace {
 using portfolio::Engine;
 using Failure = std::optional<InputError>;
 using NodeNames = std::set<std::string, std::less<>>;
-
-constexpr double kShareOfAtOnce = 0.4;
-constexpr std::size_t kMostTries = 12;  // nodes that are tried for one step
 
 // By metadata.name, as the controller of DaemonSets does it.
 bool is_tied(const PodSpec& spec) {
@@ -193,7 +191,7 @@ class Planner {
       const DisruptionBudget& known = budgets.all()[budget];
       if (pods > known.allowed) draining_.budgets.push_back({known.title(), known.allowed, pods});
     }
-    Result<Outcome> outcome = solve(*all, time_.engine(), nodes_.size() > 1 ? kShareOfAtOnce : 1);
+    Result<Outcome> outcome = solve(*all, time_.engine(), nodes_.size() > 1 ? kTuning.answers.base : 1);
     if (!outcome) return outcome.error();
     draining_.at_once = outcome->sums;
     draining_.gangs = std::move(outcome->gangs);
@@ -211,7 +209,7 @@ class Planner {
     while (!left.empty()) {
       std::optional<std::size_t> best;
       Outcome best_outcome;
-      for (std::size_t i = 0; i < std::min(left.size(), kMostTries); ++i) {
+      for (std::size_t i = 0; i < std::min(left.size(), kTuning.answers.drained); ++i) {
         if (time_.is_over() && best) {
           draining_.is_greedy = false;
           break;
@@ -224,7 +222,7 @@ class Planner {
         best = i;
         best_outcome = *std::move(outcome);
       }
-      draining_.is_greedy = draining_.is_greedy && left.size() <= kMostTries;
+      draining_.is_greedy = draining_.is_greedy && left.size() <= kTuning.answers.drained;
       draining_.steps.push_back({left[*best], best_outcome.sums});
       left.erase(left.begin() + static_cast<std::ptrdiff_t>(*best));
       Run& run = *best_outcome.run;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/build/build_problem.h"
 #include "model/change/hold_back.h"
 #include "model/problem/next_snapshot.h"
@@ -17,8 +18,6 @@ namespace muster::answers {
 namespace {
 
 using portfolio::Engine;
-
-constexpr double kShareOfBase = 0.4;  // of the budget, for the plan of what waits already
 
 // A name that neither a gang nor a pod begins with.
 std::string free_name(const Snapshot& snapshot) {
@@ -73,7 +72,7 @@ class Counting {
       change::hold_back_waiting(after_);
       calm_ = Snapshot(after_);
     } else {
-      Result<std::unique_ptr<Run>> solved = solve(original_, {}, time_.engine(), kShareOfBase);
+      Result<std::unique_ptr<Run>> solved = solve(original_, {}, time_.engine(), kTuning.answers.base);
       if (!solved) return solved.error();
       Run& base = **solved;
       for (const explain::GangReport& gang : base.solution.report.gangs) {
@@ -104,7 +103,6 @@ class Counting {
     gang.gang = name;
     gang.priority = question_.priority;
     gang.shape = shape;
-    constexpr std::int32_t kFirstNonPreemptiblePriority = 100;
     gang.preemptible = question_.preemptible.value_or(question_.priority < kFirstNonPreemptiblePriority);
     return gang;
   }

@@ -6,14 +6,12 @@
 #include <numeric>
 
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 
 namespace muster::answers {
 namespace {
 
 constexpr double kTolerance = 1e-7;
-constexpr double kGapOfKnapsack =
-    0.01;  // that knapsacks are solved to at first: what remains may take ten times as long
-constexpr std::int64_t kNodesOfKnapsack = 2'000, kNodesOfMix = 5'000;  // of branch and bound
 
 cbc::MilpRequest request_for(const Deadline& deadline) {
   cbc::MilpRequest request;
@@ -115,7 +113,7 @@ double NodePatterns::dual_value(const Prices& prices) const {
 }
 
 double NodePatterns::whole_nodes_bound(const Deadline& deadline) {
-  constexpr std::size_t kMostValueRows = 8;  // the last ones are the best
+  constexpr std::size_t kMostValueRows = kTuning.answers.value_rows;  // the last ones are the best
   std::vector<ValueRow> value_rows = value_rows_;
   if (value_rows.empty()) return 0;
   if (value_rows.size() > kMostValueRows) value_rows.erase(value_rows.begin(), value_rows.end() - kMostValueRows);
@@ -131,7 +129,7 @@ double NodePatterns::whole_nodes_bound(const Deadline& deadline) {
     nodes.add_column({-input_.kinds[kind].price, 0, most ? static_cast<double>(*most) : lp::kInfinity, true}, entries);
   }
   cbc::MilpRequest request = request_for(deadline);
-  request.node_limit = kNodesOfMix;
+  request.node_limit = kTuning.answers.mix_nodes;
   const cbc::MilpAnswer answer = backend_.solve(nodes, request);
   if (answer.status == cbc::SolveStatus::kFailed || !std::isfinite(answer.bound)) return 0;
   return -answer.bound;
@@ -187,7 +185,7 @@ double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& p
   }
   if (classes.empty()) return 0;
   cbc::MilpRequest request = request_for(deadline);
-  request.node_limit = kNodesOfKnapsack;
+  request.node_limit = kTuning.answers.knapsack_nodes;
   request.relative_gap = gap;
   const cbc::MilpAnswer answer = backend_.solve(knapsack, request);
   if (!answer.x.empty()) {
@@ -276,7 +274,7 @@ double NodePatterns::bound(const Deadline& deadline) {
     for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind)
       is_improved = offer(greedy_pattern(kind, prices.pod)) || is_improved;
     // First about, as long as this finds better patterns; then exactly.
-    for (const double gap : {kGapOfKnapsack, 0.0}) {
+    for (const double gap : {kTuning.answers.knapsack_gap, 0.0}) {
       if (is_improved || deadline.passed()) break;
       const Priced priced = price(prices, gap, deadline);
       best_bound = std::max(best_bound, priced.bound);
@@ -297,7 +295,7 @@ std::vector<std::int64_t> NodePatterns::mix(const std::vector<std::int64_t>& dem
   for (const Pattern& pattern : patterns_) add_column(pattern, true, master);
   if (present && input_.present) add_present(true, master);
   cbc::MilpRequest request = request_for(deadline);
-  request.node_limit = kNodesOfMix;
+  request.node_limit = kTuning.answers.mix_nodes;
   const cbc::MilpAnswer answer = backend_.solve(master, request);
   if (answer.x.empty()) return {};
   std::vector<std::int64_t> nodes(input_.kinds.size(), 0);

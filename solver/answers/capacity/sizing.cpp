@@ -10,6 +10,7 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/build/build_problem.h"
 #include "model/explain/reasons_room.h"
 #include "solver/answers/capacity/answer_time.h"
@@ -23,8 +24,6 @@ using Failure = std::optional<InputError>;
 using Counts = std::vector<std::int64_t>;  // of nodes, by kind
 
 constexpr double kPriceUnit = 1'000'000;
-constexpr double kShareOfBound = 0.4, kShareOfMix = 0.3, kShareOfSearch = 0.3;  // of what is left of the budget then
-constexpr int kMostRepairs = 16;
 
 // The gangs of which no pod runs, in one queue without limits.
 void keep_workload(const SizingQuestion& question, Snapshot& snapshot) {
@@ -67,7 +66,7 @@ class Searching {
     if (Failure failure = measure()) return *std::move(failure);
     if (!sizing_.impossible.empty()) return std::move(sizing_);
     NodePatterns patterns(input_, backend_);
-    set_bound(patterns.bound(time_.part(kShareOfBound)));
+    set_bound(patterns.bound(time_.part(kTuning.answers.base)));
     if (sizing_.is_impossible) return std::move(sizing_);
     if (Failure failure = find_nodes(patterns)) return *std::move(failure);
     if (Failure failure = save_nodes()) return *std::move(failure);
@@ -250,7 +249,8 @@ class Searching {
   Failure try_nodes(const Counts& nodes, Effort effort, Trial& trial) {
     for (const Engine engine : {Engine::kGreedy, time_.engine()}) {
       if (engine != Engine::kGreedy && (effort == Effort::kGreedy || trial.is_enough || time_.is_over())) break;
-      Experiment experiment(base_, portfolio_, time_.for_plan(engine, engine == Engine::kGreedy ? 1 : kShareOfSearch));
+      Experiment experiment(base_, portfolio_,
+                            time_.for_plan(engine, engine == Engine::kGreedy ? 1 : kTuning.answers.step));
       Result<std::unique_ptr<Run>> run = experiment.solve(changes_for(nodes));
       if (!run) return run.error();
       ++sizing_.runs;
@@ -291,15 +291,15 @@ class Searching {
 
   Failure find_nodes(NodePatterns& patterns) {
     const Counts none(question_.kinds.size(), 0);
-    Counts nodes = patterns.mix(input_.demand, left_of(none), true, time_.part(kShareOfMix));
-    if (nodes.empty()) nodes = patterns.mix(input_.demand, left_of(none), false, time_.part(kShareOfMix));
+    Counts nodes = patterns.mix(input_.demand, left_of(none), true, time_.part(kTuning.answers.step));
+    if (nodes.empty()) nodes = patterns.mix(input_.demand, left_of(none), false, time_.part(kTuning.answers.step));
     for (int repair = 0; !nodes.empty(); ++repair) {
       Trial trial;
       if (Failure failure = try_nodes(nodes, Effort::kSearch, trial)) return failure;
       if (trial.is_enough) break;
       last_ = std::move(trial.run);
-      if (repair == kMostRepairs) return {};
-      const Counts more = patterns.mix(unplaced(*last_), left_of(nodes), false, time_.part(kShareOfMix));
+      if (repair == kTuning.answers.repairs) return {};
+      const Counts more = patterns.mix(unplaced(*last_), left_of(nodes), false, time_.part(kTuning.answers.step));
       if (more.empty() || price_of(more) == 0) break;
       for (std::size_t kind = 0; kind < nodes.size(); ++kind) nodes[kind] += more[kind];
     }

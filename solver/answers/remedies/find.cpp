@@ -97,8 +97,7 @@ Snapshot rivals_of(const WaitingGang& gang) {
   Snapshot snapshot = next_snapshot(Snapshot(gang.snapshot()), gang.problem(), gang.run().solution.plan, 0);
   std::unordered_set<std::string_view> behind;
   for (const Gang& other : gang.problem().gangs) {
-    const auto rank = [](const Gang& one) { return std::pair(one.priority, one.times.seniority); };
-    if (rank(other) < rank(gang.gang())) behind.insert(other.name);
+    if (rank_of(other) < rank_of(gang.gang())) behind.insert(other.name);
   }
   snapshot.pods.erase_if([&](const SnapshotPod& pod) {
     return pod.status == PodStatus::kPending && behind.contains(pod.gang.empty() ? pod.name : pod.gang);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "model/base/tuning.h"
 #include "solver/answers/experiment.h"
 #include "solver/answers/remedies/remedy.h"
 
@@ -16,6 +17,7 @@ namespace muster::answers {
 // Requires that `gang` waits in the plan of `base`, a run of the experiment without changes. `most_tests`: plans at
 // most. Cost: a solve for each test; the kinds that cannot help, since nothing of them keeps the gang from its nodes,
 // cost none.
-RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex gang, std::int64_t most_tests);
+RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex gang,
+                           std::int64_t most_tests = kTuning.answers.tests);
 
 }  // namespace muster::answers

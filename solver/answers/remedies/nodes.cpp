@@ -1,4 +1,6 @@
 // Remedies that concern nodes: more of them, cordoned ones, tainted ones, other domains.
+#include "model/change/nodes.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,12 +13,9 @@
 namespace muster::answers {
 namespace {
 
-constexpr std::string_view kTroubleTaints = "node.kubernetes.io/";
-
 SnapshotNode made_ready(const SnapshotNode& node) {
   SnapshotNode ready = node;
-  ready.unschedulable = false;
-  std::erase_if(ready.taints, [](const Taint& taint) { return taint.key.starts_with(kTroubleTaints); });
+  change::make_ready(ready);
   return ready;
 }
 
@@ -77,11 +76,10 @@ std::int64_t waiting_pods(const Snapshot& snapshot) {
 // GPUs that the gangs lack which wait and come before this one.
 std::int64_t whole_gpus_ahead(const WaitingGang& gang) {
   const Problem& problem = gang.problem();
-  const auto rank = [](const Gang& one) { return std::pair(one.priority, one.times.seniority); };
   MicroGpu sum = 0;
   for (const explain::GangReport& report : gang.run().solution.report.gangs) {
     const Gang& other = problem.gangs[report.gang];
-    if (report.phase != explain::GangPhase::kUnschedulable || rank(other) <= rank(gang.gang())) continue;
+    if (report.phase != explain::GangPhase::kUnschedulable || rank_of(other) <= rank_of(gang.gang())) continue;
     for (const PodIndex pod : other.pods) {
       if (!gang.end().is_present(pod) && problem.pods[pod].status == PodStatus::kPending)
         sum += problem.class_of(pod).smallest_gpu_usage;
@@ -129,8 +127,7 @@ Remedies uncordon(const WaitingGang& gang, Admission& admission) {
   for (const NodeIndex index : room.nodes()) {
     const SnapshotNode& node = gang.snapshot().nodes[index.value()];
     SnapshotNode open = node;
-    open.unschedulable = false;
-    std::erase_if(open.taints, [](const Taint& taint) { return taint.key == "node.kubernetes.io/unschedulable"; });
+    change::uncordon(open);
     const bool is_cordoned = node.unschedulable || open.taints.size() != node.taints.size();
     if (!is_cordoned || !gang.some_pod_may_use(open)) continue;
     const std::int64_t pods = pods_on_empty(gang, room, index);
@@ -149,8 +146,7 @@ Remedies tolerate(const WaitingGang& gang, Admission& admission) {
     open.taints.clear();
     if (!gang.some_pod_may_use(open)) continue;
     for (const Taint& taint : node.taints) {
-      const bool is_for_others =
-          !taint.key.starts_with(kTroubleTaints) && taint.effect != TaintEffect::kPreferNoSchedule;
+      const bool is_for_others = !change::is_of_trouble(taint) && taint.effect != TaintEffect::kPreferNoSchedule;
       open.taints = {taint};
       if (is_for_others && !gang.some_pod_may_use(open)) ++nodes_with[{taint.key, taint.value, taint.effect}];
     }
