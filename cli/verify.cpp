@@ -14,6 +14,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "io/muster_v1/snapshot_reader.h"
+#include "model/base/words.h"
 
 namespace muster::cli {
 
@@ -53,7 +54,8 @@ class Findings {
   std::int64_t plans() const { return plans_; }
   std::int64_t valid_snapshots() const { return valid_snapshots_; }
   std::string total() const {
-    return fmt::format("{} plans, {} violations, {} false claims\n", plans_, violations_, false_claims_);
+    return fmt::format("{}, {}, {}\n", counted(plans_, "plan"), counted(violations_, "violation"),
+                       counted(false_claims_, "false claim"));
   }
   int output_code() const { return output_code_; }
 

@@ -24,6 +24,7 @@
 #include "io/kubernetes/object/slim.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/base/error.h"
+#include "model/base/words.h"
 
 namespace muster::cli {
 namespace {
@@ -101,7 +102,7 @@ std::vector<std::string> remark_lines(const std::vector<std::string>& remarks, c
   for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i)
     lines.push_back("warning: " + warning_text(warnings[i]));
   if (warnings.size() > kMostWarnings)
-    lines.push_back(fmt::format("warning: {} objects more", warnings.size() - kMostWarnings));
+    lines.push_back("warning: " + counted(std::ssize(warnings) - std::int64_t{kMostWarnings}, "more object"));
   return lines;
 }
 

@@ -213,6 +213,15 @@ InputError unknown(std::string_view kind, std::string_view typed, std::span<cons
           fmt::format("no {} '{}' in the cluster{}", kind, typed, did_you_mean(typed, names))};
 }
 
+// Those without queues below them.
+Names leaf_queues(const Snapshot& snapshot) {
+  Names queues;
+  if (snapshot.queues.empty()) queues.insert("default");
+  for (const SnapshotQueue& queue : snapshot.queues) queues.insert(queue.name);
+  for (const SnapshotQueue& queue : snapshot.queues) queues.erase(queue.parent);
+  return queues;
+}
+
 // With and without their namespaces.
 InputError unknown_gang(const Snapshot& snapshot, std::string_view typed) {
   std::vector<std::string_view> names;
@@ -292,8 +301,17 @@ Result<std::string> resolve_node(const Snapshot& snapshot, std::string_view type
 }
 
 Result<std::string> resolve_queue(const Snapshot& snapshot, std::string_view typed) {
-  if (snapshot.queues.empty()) return resolve_plain("queue", typed, std::vector<std::string_view>{"default"}, "@");
-  return resolve_plain("queue", typed, names_of(snapshot.queues), "@");
+  std::vector<std::string_view> names = names_of(snapshot.queues);
+  if (names.empty()) names.emplace_back("default");
+  Result<std::string> queue = resolve_plain("queue", typed, names, "@");
+  if (queue || queue.error().code != ErrorCode::kUnknownName) return queue;
+  return InputError{ErrorCode::kUnknownName, std::string(typed),
+                    fmt::format("no queue '{}' in the cluster (queues: {}){}", typed, queue_list(snapshot),
+                                did_you_mean(typed, names))};
 }
+
+std::string queue_list(const Snapshot& snapshot) { return list_of(leaf_queues(snapshot)); }
+
+bool is_queue_of_gangs(const Snapshot& snapshot, std::string_view name) { return leaf_queues(snapshot).contains(name); }
 
 }  // namespace muster::cli

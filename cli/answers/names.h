@@ -23,7 +23,12 @@ Result<std::string> resolve_gang(const Snapshot& snapshot, std::string_view type
 Result<std::string> resolve_node(const Snapshot& snapshot, std::string_view typed);
 
 // `NAME` or `queue/NAME`; also without the `@` and what follows it. A snapshot without queues has `default`. Errors: as
-// above.
+// above; the message names the queues that there are.
 Result<std::string> resolve_queue(const Snapshot& snapshot, std::string_view typed);
+
+// The queues that gangs may be in, in the order of their names: "a, b, c"; at most ten, the rest is counted.
+std::string queue_list(const Snapshot& snapshot);
+// Whether gangs may be in the queue with exactly this name.
+bool is_queue_of_gangs(const Snapshot& snapshot, std::string_view name);
 
 }  // namespace muster::cli

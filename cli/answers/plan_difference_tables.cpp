@@ -10,6 +10,7 @@
 
 #include "cli/answers/decimal.h"
 #include "cli/answers/plan_difference.h"
+#include "model/base/words.h"
 
 namespace muster::cli {
 namespace {
@@ -100,6 +101,35 @@ Cell devices_cell(const Action& action) {
   return indices;
 }
 
+// What both plans do with a gang, for people. A plan does not list a gang that it leaves alone; if the other one moves
+// or evicts pods of it, it ran.
+struct GangWords {
+  std::string phase, pods;
+  Meaning meaning = Meaning::kPlain;
+};
+
+GangWords words_of(const PlanDifference::Gang& gang) {
+  using State = PlanDifference::GangState;
+  const auto ran = [](const State& state, const State& other) {
+    if (!state.phase.empty() || other.running + other.evicted == 0) return state;
+    State undisturbed;
+    undisturbed.phase = phase_name(explain::GangPhase::kRunning);
+    undisturbed.running = other.running + other.evicted;
+    return undisturbed;
+  };
+  const State first = ran(gang.before, gang.after), second = ran(gang.after, gang.before);
+  const std::int64_t before = first.running + first.placed, after = second.running + second.placed;
+  GangWords words{both_texts(first.phase, second.phase), both_texts(std::to_string(before), std::to_string(after))};
+  words.meaning = after > before ? Meaning::kGood : after < before ? Meaning::kBad : Meaning::kPlain;
+  if (first.phase != second.phase || gang.pods_changed == 0) return words;
+  for (const PodChange change : {PodChange::kMoved, PodChange::kNotMoved}) {
+    if (gang.changes[static_cast<std::size_t>(change)] < gang.pods_changed) continue;
+    words.phase += fmt::format(", {}", words_of(change).words);
+    words.meaning = words_of(change).meaning;
+  }
+  return words;
+}
+
 Table gang_table(const std::vector<PlanDifference::Gang>& gangs) {
   constexpr Shown kText = Shown::kText, kJson = Shown::kJson;
   Table table{.key = "gangs",
@@ -123,13 +153,13 @@ Table gang_table(const std::vector<PlanDifference::Gang>& gangs) {
   for (const PlanDifference::Gang& gang : gangs) {
     const std::int64_t before = gang.before.running + gang.before.placed,
                        after = gang.after.running + gang.after.placed;
-    const Meaning meaning = after > before ? Meaning::kGood : after < before ? Meaning::kBad : Meaning::kPlain;
+    const GangWords words = words_of(gang);
     std::vector<Cell> row = {Cell(gang.name).shown_as(gang.name.empty() ? "(unknown)" : gang.name),
                              gang.pods_changed,
-                             Cell(both_texts(gang.before.phase, gang.after.phase)).meaning(meaning),
+                             Cell(words.phase).meaning(words.meaning),
                              text_or_none(gang.before.phase),
                              text_or_none(gang.after.phase),
-                             both_texts(std::to_string(before), std::to_string(after)),
+                             words.pods,
                              before,
                              after,
                              both_texts(gang.before.reason, gang.after.reason),
@@ -206,6 +236,23 @@ Table level_table(const std::vector<PlanDifference::Level>& levels) {
   return table;
 }
 
+// Of a queue: GPUs, cores or bytes.
+Cell amount_cell(std::string_view resource, const std::optional<Decimal>& amount) {
+  if (!amount) return {};
+  if (resource == "memory") return Cell(*amount).shown_as(memory_words(amount->value / amount->scale));
+  if (resource == "cpu")
+    return Cell(*amount).shown_as(value_text(*amount) + (*amount == Decimal{1, 1} ? " core" : " cores"));
+  return *amount;
+}
+
+Cell more_cell(const PlanDifference::Queue& queue) {
+  if (!queue.allocated_before || !queue.allocated_after) return {};
+  const Decimal more = subtract(*queue.allocated_after, *queue.allocated_before);
+  Cell cell = amount_cell(queue.resource, more);
+  const std::string words = cell.has_text ? cell.text : value_text(more);
+  return more.value > 0 ? std::move(cell).shown_as("+" + words) : cell;
+}
+
 Table queue_table(const std::vector<PlanDifference::Queue>& queues) {
   constexpr Align kRight = Align::kRight;
   Table table{.key = "queues",
@@ -219,10 +266,9 @@ Table queue_table(const std::vector<PlanDifference::Queue>& queues) {
                           {"fairShareAfter", "AFTER", kRight, Shown::kWide}},
               .most_rows = kMostGangs};
   for (const PlanDifference::Queue& queue : queues) {
-    table.rows.push_back({queue.name, queue.resource, number_or_none(queue.allocated_before),
-                          number_or_none(queue.allocated_after),
-                          difference_cell(queue.allocated_before, queue.allocated_after),
-                          number_or_none(queue.share_before), number_or_none(queue.share_after)});
+    const auto amount = [&](const std::optional<Decimal>& value) { return amount_cell(queue.resource, value); };
+    table.rows.push_back({queue.name, queue.resource, amount(queue.allocated_before), amount(queue.allocated_after),
+                          more_cell(queue), amount(queue.share_before), amount(queue.share_after)});
   }
   return table;
 }

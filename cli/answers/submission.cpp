@@ -20,6 +20,7 @@
 #include "io/kubernetes/manifest.h"
 #include "io/kubernetes/object/documents.h"
 #include "io/muster_v1/snapshot_reader.h"
+#include "model/base/words.h"
 
 namespace muster::cli {
 namespace {
@@ -113,8 +114,9 @@ void open_gates(Submission& submission) {
     ++opened;
   }
   if (opened == 0) return;
-  submission.remarks.push_back(fmt::format("{} pod{} suspended or gated; the answer is for when {} may be scheduled",
-                                           opened, opened == 1 ? " is" : "s are", opened == 1 ? "it" : "they"));
+  submission.remarks.push_back(fmt::format("{} {} suspended or gated; the answer is for when {} may be scheduled",
+                                           counted(opened, "pod"), opened == 1 ? "is" : "are",
+                                           opened == 1 ? "it" : "they"));
 }
 
 std::vector<std::string> names_of_gangs(const Snapshot& workload) {
@@ -164,7 +166,10 @@ std::variant<Submission, int> read_submission(const std::string& file, const Clu
   if (const kubernetes::ManifestObject* known = known_object(*manifest, *both))
     return complain(file, escaped(known->title) + " is already in the cluster", kExitNoValidLine);
 
-  Submission submission{std::move(*both), {}, {}};
+  Submission submission{std::move(*both), {}, {}, {}};
+  for (const kubernetes::ManifestObject& object : *manifest) {
+    if (!is_definition(object.kind)) submission.objects.push_back(object.title);
+  }
   if (cluster.is_kubernetes) remove_known(cluster.snapshot, submission.workload);
   remove_unknown_queues(cluster.snapshot, *manifest, submission.workload);
   for (const Warning& warning : submission.workload.anomalies.warnings)

@@ -16,6 +16,7 @@ struct Submission {
   // scheduling gates are all that keeps them back are pending.
   Snapshot workload;
   std::vector<std::string> gangs;    // names, pods without a gang included; in the order of the manifest
+  std::vector<std::string> objects;  // kinds and names of what is applied but for definitions: "Job ml/train"
   std::vector<std::string> remarks;  // sentences: what is passed over or assumed
 };
 

@@ -30,6 +30,7 @@
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
+#include "model/base/words.h"
 #include "model/build/build_problem.h"
 #include "solver/portfolio/portfolio.h"
 
@@ -158,7 +159,9 @@ void add_section(Table table, const TopOptions& options, AnswerDocument& documen
   }
   const std::string key = table.key;
   document.add_table(std::move(table));
-  if (removed > 0) document.add_note(fmt::format("{} more {}", removed, key), Meaning::kDim);
+  if (removed > 0)
+    document.add_note(counted(static_cast<std::int64_t>(removed), "more " + key.substr(0, key.size() - 1)),
+                      Meaning::kDim);
 }
 
 // Shows one cluster after the other.

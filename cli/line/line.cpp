@@ -8,6 +8,7 @@
 #include "cli/line/line_remedies.h"
 #include "cli/terminal/terminal.h"
 #include "io/json/json_writer.h"
+#include "model/base/words.h"
 #include "model/build/build_problem.h"
 
 namespace muster::cli {
@@ -123,7 +124,8 @@ std::string told_warnings(const Anomalies& anomalies) {
     ++told;
     text += (text.empty() ? "" : "\n") + warning_text(warning);
   }
-  if (count > told) text += fmt::format("\n{} more warnings; see the plan", count - told);
+  if (count > told)
+    text += fmt::format("\n{}; see the plan", counted(static_cast<std::int64_t>(count - told), "more warning"));
   return text;
 }
 

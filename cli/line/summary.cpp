@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/terminal.h"
+#include "model/base/words.h"
 #include "model/objective/wholeness.h"
 
 namespace muster::cli {
@@ -55,7 +56,7 @@ std::string pending_text(const std::map<std::string, std::int64_t>& reasons) {
   std::int64_t gangs = 0;
   for (const auto& [reason, count] : reasons) gangs += count;
   const std::string why = reasons.size() == 1 ? reasons.begin()->first : tally(reasons, kMostReasons);
-  return fmt::format("; {} gang{} pending ({})", gangs, gangs == 1 ? "" : "s", why);
+  return fmt::format("; {} pending ({})", counted(gangs, "gang"), why);
 }
 
 std::string gangs_line(const SolvedLine& line) {

@@ -12,6 +12,7 @@
 
 #include "cli/terminal/near_miss.h"
 #include "cli/terminal/terminal.h"
+#include "model/base/words.h"
 
 namespace muster::cli {
 namespace {
@@ -88,8 +89,8 @@ Answer export_answer(muster_v1::SnapshotReader& reader, std::string_view body, E
   const std::vector<std::string_view> lines = lines_in(body);
   if (lines.empty() || lines.size() > 2) {
     return error_of({ErrorCode::kInvalidValue, "$",
-                     fmt::format("the body has {} lines; send a plan, or a snapshot and then its plan, one per line",
-                                 lines.size())});
+                     fmt::format("the body has {}; send a plan, or a snapshot and then its plan, one per line",
+                                 counted(std::ssize(lines), "line"))});
   }
   words.has_snapshot = lines.size() == 2;
   const Result<exporting::ExportOptions> options = export_options(words);

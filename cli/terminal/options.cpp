@@ -14,6 +14,7 @@
 #include "cli/terminal/near_miss.h"
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
+#include "model/base/words.h"
 #include "model/snapshot/quantity.h"
 
 namespace muster::cli {
@@ -116,8 +117,8 @@ Settings::Settings(const CommandSyntax& syntax, int argc, const char* const* arg
   read_environment(syntax);
   if (const auto path = text("config")) read_file(syntax, *path);
   if (arguments_.size() < syntax.least_arguments || arguments_.size() > syntax.most_arguments) {
-    throw UsageError(fmt::format("{} file argument{} given; usage: {}", arguments_.size(),
-                                 arguments_.size() == 1 ? "" : "s", as_typed(syntax.synopsis)));
+    throw UsageError(fmt::format("{} given; usage: {}", counted(std::ssize(arguments_), "file argument"),
+                                 as_typed(syntax.synopsis)));
   }
 }
 

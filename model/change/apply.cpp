@@ -2,6 +2,7 @@
 #include <array>
 
 #include "model/base/require.h"
+#include "model/base/words.h"
 #include "model/change/change.h"
 #include "model/change/parts.h"
 
@@ -10,8 +11,14 @@ namespace {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
+// As words of a shell. A value that begins like an option is joined to its flag.
+std::string option(const char* flag, const std::string& value) {
+  const char* separator = value.starts_with('-') ? "=" : " ";
+  return flag + (separator + shell_word(value));
+}
+
 std::string setting(const char* flag, const std::string& name, const std::string& value) {
-  return std::string(flag) + " " + name + "=" + value;
+  return option(flag, name + "=" + value);
 }
 
 // By TaintEffect.
@@ -20,16 +27,15 @@ constexpr std::array<const char*, 3> kEffects = {"NoSchedule", "NoExecute", "Pre
 // One function a kind of change.
 struct TextOf {
   std::string operator()(const AddNodes& change) const {
-    return "--add-nodes " + number(change.count) + "x" + change.like;
+    return option("--add-nodes", number(change.count) + "x" + change.like);
   }
   std::string operator()(const AddShapedNodes& change) const {
-    const std::string model = change.shape.gpu_model.empty() ? "" : ":" + change.shape.gpu_model;
-    return "--add-nodes " + number(change.count) + "xgpu=" + number(change.shape.gpus) + model;
+    return option("--add-nodes", number(change.count) + "x" + text_of(change.shape));
   }
-  std::string operator()(const RemoveNode& change) const { return "--remove-node " + change.node; }
-  std::string operator()(const Cordon& change) const { return "--cordon " + change.node; }
-  std::string operator()(const Uncordon& change) const { return "--uncordon " + change.node; }
-  std::string operator()(const Drain& change) const { return "--drain " + change.node; }
+  std::string operator()(const RemoveNode& change) const { return option("--remove-node", change.node); }
+  std::string operator()(const Cordon& change) const { return option("--cordon", change.node); }
+  std::string operator()(const Uncordon& change) const { return option("--uncordon", change.node); }
+  std::string operator()(const Drain& change) const { return option("--drain", change.node); }
   std::string operator()(const SetQueue& change) const {
     const char* flag = change.kind == QueueAmountKind::kQuota ? "--set-quota" : "--set-limit";
     switch (change.resource) {
@@ -45,8 +51,8 @@ struct TextOf {
   std::string operator()(const SetPriority& change) const {
     return setting("--set-priority", change.gang, number(change.priority));
   }
-  std::string operator()(const RemoveGang& change) const { return "--remove-gang " + change.gang; }
-  std::string operator()(const Evict& change) const { return "--evict " + change.pod_or_gang; }
+  std::string operator()(const RemoveGang& change) const { return option("--remove-gang", change.gang); }
+  std::string operator()(const Evict& change) const { return option("--evict", change.pod_or_gang); }
   std::string operator()(const Tolerate& change) const {
     const TaintText& taint = change.taint;
     std::string text = taint.key;
@@ -62,7 +68,7 @@ struct TextOf {
     const std::string part = change.subgroup.empty() ? "" : "/" + change.subgroup;
     return setting("--set-level", change.gang + part, change.level.empty() ? "none" : change.level);
   }
-  std::string operator()(const AddGang& change) const { return "--gang " + text_of(change.shape); }
+  std::string operator()(const AddGang& change) const { return option("--gang", text_of(change.shape)); }
 };
 
 QueueResource& resource_of(SnapshotQueue& queue, QueueResourceKind kind) {

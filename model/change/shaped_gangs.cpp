@@ -101,6 +101,14 @@ std::string text_of(const GangShape& shape) {
   return shape.pods == 1 ? text : std::to_string(shape.pods) + "x" + text;
 }
 
+std::string text_of(const NodeShape& shape) {
+  std::string text = "gpu=" + std::to_string(shape.gpus) + (shape.gpu_model.empty() ? "" : ":" + shape.gpu_model);
+  if (shape.gpu_memory_mib > 0) text += ",gpu-memory=" + std::to_string(shape.gpu_memory_mib) + "Mi";
+  for (const auto& [name, amount] : shape.resources) text += "," + resource_text(name, amount);
+  for (const auto& [key, value] : shape.labels) text += ",label=" + key + ":" + value;
+  return text;
+}
+
 Failure apply_one(const AddGang& change, Snapshot& snapshot) {
   if (change.count < 1 || change.shape.pods < 1)
     return InputError{ErrorCode::kInvalidValue, "$", "the number of gangs or pods to add is below 1"};

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "model/base/saturating.h"
+#include "model/base/words.h"
 #include "model/problem/gates.h"
 
 namespace muster::explain {
@@ -19,8 +20,7 @@ PlainReason reason_of_gates(const Problem& problem, const Gang& gang, GateKind g
   if (gate == GateKind::kHeld) return {ReasonCode::kHeld, "not planned: " + std::string(held_message(problem, gang))};
   const auto gated =
       std::ranges::count_if(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kGated; });
-  return {ReasonCode::kGated,
-          std::to_string(gated) + (gated == 1 ? " pod of the gang is gated" : " pods of the gang are gated")};
+  return {ReasonCode::kGated, counted(gated, "pod") + " of the gang " + (gated == 1 ? "is" : "are") + " gated"};
 }
 
 // `what` is kept for the gang `head`.

@@ -4,6 +4,8 @@
 #include <set>
 #include <string_view>
 
+#include "model/base/words.h"
+
 namespace muster::explain {
 namespace {
 
@@ -59,7 +61,7 @@ std::string GangChanges::message(GangIndex gang) const {
 
 std::string GangChanges::evictions_text(const std::vector<const Eviction*>& evictions) const {
   const std::string pods =
-      evictions.size() == 1 ? "1 pod is evicted" : std::to_string(evictions.size()) + " pods are evicted";
+      counted(std::ssize(evictions), "pod") + (evictions.size() == 1 ? " is evicted" : " are evicted");
   if (evictions.front()->reason == EvictionReason::kStale)
     return pods + ": the gang has run below its minimum for longer than its grace period";
   return pods + " to make room for " + claimants_text(evictions);

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 
+#include "model/base/words.h"
 #include "model/referee/case.h"
 
 namespace muster::referee {
@@ -162,8 +163,9 @@ void check_disruption_budgets(Case& c) {
   for (const Count& count : counts_of(c, gone)) {
     if (std::ssize(count.pods) <= count.allowed) continue;
     c.object(Rule::kDisruptionBudget, count.title,
-             std::to_string(count.pods.size()) + " pods that it selects are evicted or moved (first: \"" +
-                 std::string(c.pod(count.pods.front()).name) + "\"); it allows " + std::to_string(count.allowed));
+             counted(std::ssize(count.pods), "pod") + " that it selects " + (count.pods.size() == 1 ? "is" : "are") +
+                 " evicted or moved (first: \"" + std::string(c.pod(count.pods.front()).name) + "\"); it allows " +
+                 std::to_string(count.allowed));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "model/base/words.h"
 #include "model/referee/case.h"
 
 namespace muster::referee {
@@ -92,17 +93,18 @@ void check_plan_form(Case& c) {
   }
 }
 
+std::string pods_are(std::int64_t count) { return counted(count, "pod") + (count == 1 ? " is" : " are"); }
+
 void check_actions(Case& c) {
   const Actions& actions = c.snapshot.policy.actions;
   if (!actions.place && !c.plan.placements.empty()) {
     c.object(Rule::kAction, "place",
-             "the policy does not allow it, but " + std::to_string(c.plan.placements.size()) + " pods are placed");
+             "the policy does not allow it, but " + pods_are(std::ssize(c.plan.placements)) + " placed");
   }
   const auto check = [&c](EvictionReason reason, bool allowed, std::string_view name) {
     const auto count = std::ranges::count(c.plan.evictions, reason, &Eviction::reason);
     if (allowed || count == 0) return;
-    c.object(Rule::kAction, name,
-             "the policy does not allow it, but " + std::to_string(count) + " pods are evicted for this reason");
+    c.object(Rule::kAction, name, "the policy does not allow it, but " + pods_are(count) + " evicted for this reason");
   };
   check(EvictionReason::kPreempt, actions.preempt, "preempt");
   check(EvictionReason::kReclaim, actions.reclaim, "reclaim");

@@ -71,8 +71,8 @@ std::vector<change::Change> queue_changes(const Run& run) {
 
 }  // namespace
 
-std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests) {
-  std::vector<ShadowPrice> prices;
+ShadowPrices shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests) {
+  ShadowPrices found;
   // A plan that had less time than the others cannot be compared with them.
   const auto is_over = [&] {
     const portfolio::Clock::time_point end = experiment.options().end;
@@ -88,18 +88,21 @@ std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, 
   }
   std::vector<change::Change> changes = node_changes(base);
   for (change::Change& change : queue_changes(base)) changes.push_back(std::move(change));
-  for (const change::Change& change : changes) {
-    if (is_over() || std::ssize(prices) >= most_tests) break;
+  for (change::Change& change : changes) {
+    if (is_over() || std::ssize(found.prices) >= most_tests) {
+      found.left_out.push_back(std::move(change));
+      continue;
+    }
     const auto run = experiment.solve(std::span(&change, 1));
     if (!run) continue;
     const Totals after = totals_of(**run);
     const bool is_better = std::pair(after.gpus, after.gangs) > std::pair(before.gpus, before.gangs);
-    prices.push_back({change, is_better ? after.gangs - before.gangs : 0, is_better ? after.gpus - before.gpus : 0,
-                      is_proven && (*run)->is_choice_proven()});
+    found.prices.push_back({std::move(change), is_better ? after.gangs - before.gangs : 0,
+                            is_better ? after.gpus - before.gpus : 0, is_proven && (*run)->is_choice_proven()});
   }
-  std::ranges::stable_sort(prices, std::greater<>(),
+  std::ranges::stable_sort(found.prices, std::greater<>(),
                            [](const ShadowPrice& price) { return std::pair(price.gpus, price.gangs); });
-  return prices;
+  return found;
 }
 
 }  // namespace muster::answers

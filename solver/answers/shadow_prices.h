@@ -20,11 +20,14 @@ struct ShadowPrice {
   bool proven = false;     // both plans are proven optimal
 };
 
+struct ShadowPrices {
+  std::vector<ShadowPrice> prices;       // those that admit most come first
+  std::vector<change::Change> left_out;  // in the order asked: the time or the tests ended first
+};
+
 // A plan without the change still holds with it, so no price is below zero: a found plan that has fewer GPUs allocated
-// counts as that one. Those that admit most come first; those that admit nothing are listed, too. Asked in this order:
-// the kinds of nodes that most nodes have, then the queues with most waiting gangs; what the time or `most_tests` does
-// not suffice for is left out. Cost: a solve for each.
-std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base,
-                                       std::int64_t most_tests = kTuning.answers.tests);
+// counts as that one. Those that admit nothing are listed, too. Asked in this order: the kinds of nodes that most nodes
+// have, then the queues with most waiting gangs. `most_tests`: prices at most. Cost: a solve for each.
+ShadowPrices shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests = kTuning.answers.tests);
 
 }  // namespace muster::answers

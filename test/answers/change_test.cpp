@@ -109,6 +109,9 @@ TEST(Change, TextIsThatOfTheOption) {
   EXPECT_EQ(text_of(SetQueue{"q", QueueResourceKind::kCpu, QueueAmountKind::kLimit, kUnlimited}),
             "--set-limit q=cpu:unlimited");
   EXPECT_EQ(text_of(SetRequiredLevel{"g", "", ""}), "--set-level g=none");
+  EXPECT_EQ(text_of(Cordon{"a node"}), "--cordon 'a node'");
+  EXPECT_EQ(text_of(SetMinimum{"it's", 2}), R"(--set-minimum 'it'\''s=2')");
+  EXPECT_EQ(text_of(Evict{"-x"}), "--evict=-x");
 }
 
 }  // namespace

@@ -108,7 +108,8 @@ TEST(QueueNames, MayLackTheirSystem) {
   const Snapshot snapshot = cluster();
   EXPECT_EQ(queue(snapshot, "team-a"), "team-a@kueue.x-k8s.io");
   EXPECT_EQ(queue(snapshot, "queue/research"), "research");
-  EXPECT_EQ(queue(snapshot, "reserch"), "no queue 'reserch' in the cluster; did you mean 'research'?");
+  EXPECT_EQ(queue(snapshot, "reserch"),
+            "no queue 'reserch' in the cluster (queues: research, team-a@kueue.x-k8s.io); did you mean 'research'?");
   EXPECT_EQ(queue(test::Case::read(test::Cluster().node("n", 1).line()), "default"), "default");
 }
 

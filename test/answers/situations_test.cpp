@@ -1,7 +1,9 @@
-// Situations that users have told, each answered by one command; see situations/README.md.
+// Situations that users have told, each answered by one command; see situations/README.md, also for how to record.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -39,23 +41,39 @@ std::vector<Question> questions_of(const std::string& directory) {
   return questions;
 }
 
+// The whole output of the question with this number, from 1, is in NUMBER.out.
+std::string file_of(const std::string& directory, std::size_t number) {
+  return directory + "/" + std::to_string(number) + ".out";
+}
+
+std::string content(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 class Situation : public testing::TestWithParam<std::string> {};
 
 TEST_P(Situation, IsAnswered) {
   const std::string directory = MUSTER_SOURCE_DIR "/test/answers/situations/" + GetParam();
   const std::vector<Question> questions = questions_of(directory);
   ASSERT_FALSE(questions.empty());
+  const bool records = std::getenv("MUSTER_RECORD_SITUATIONS") != nullptr;
   const Workplace place;
-  for (const Question& question : questions) {
-    const Outcome found = place.shell("cd " + directory + " && " MUSTER_BINARY " " + question.arguments);
-    EXPECT_EQ(found.exit_code, question.exit_code) << question.arguments << "\n" << found.out << found.err;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const Question& question = questions[i];
+    const Outcome found = place.shell("cd " + directory + " && " MUSTER_BINARY " " + question.arguments + " 2>&1");
+    EXPECT_EQ(found.exit_code, question.exit_code) << question.arguments << "\n" << found.out;
     ASSERT_FALSE(question.parts.empty());
     for (const std::string& part : question.parts) {
       EXPECT_NE(found.out.find(part), std::string::npos)
           << part << "\nis not in the answer to " << question.arguments << "\n"
-          << found.out << found.err;
+          << found.out;
     }
+    const std::string file = file_of(directory, i + 1);
+    if (records) std::ofstream(file, std::ios::binary) << found.out;
+    EXPECT_EQ(found.out, content(file)) << file << ": the answer to " << question.arguments;
   }
+  EXPECT_FALSE(std::filesystem::exists(file_of(directory, questions.size() + 1))) << "an answer without a question";
 }
 
 INSTANTIATE_TEST_SUITE_P(Told, Situation, testing::ValuesIn(situations()), [](const auto& info) {

@@ -192,6 +192,9 @@ TEST_F(SubmitTo, StdinIsAManifest) {
   const Outcome found = run("--submit -", replaced(job("", ""), "PODS", "1"));
   EXPECT_EQ(found.exit_code, 0) << found.err;
   EXPECT_HAS(found.out, "The gang ml/train-0 would start now on n1; proven optimal.\n");
+  EXPECT_HAS(found.out, "Changes: --submit - (Job ml/train)\n");
+  const Outcome json = run("--cordon n2 --submit - --format json", replaced(job("", ""), "PODS", "1"));
+  EXPECT_HAS(json.out, R"("changes":["--cordon n2","--submit -"],"submittedObjects":["Job ml/train"])");
 }
 
 TEST_F(SubmitTo, JsonIsAManifest) {
@@ -268,6 +271,10 @@ TEST_F(SubmitTo, AQueueThatTheClusterDoesNotHaveIsTheReason) {
   const Outcome found = run("--submit " + file);
   EXPECT_EQ(found.exit_code, 1) << found.err;
   EXPECT_HAS(found.out, "The gang ml/train-0 would not start: unknown queue");
+  EXPECT_HAS(found.out,
+             "job.yaml: ml/train-0 names the queue 'missing', which does not exist; give --queue with one of ");
+  EXPECT_HAS(found.out, "kai-team, ");
+  EXPECT_EQ(found.out.find("Nothing that was tried"), std::string::npos) << found.out;
   EXPECT_EQ(run("--submit " + file + " --queue research").exit_code, 0);
 }
 

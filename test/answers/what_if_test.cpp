@@ -170,13 +170,43 @@ TEST_F(WhatIf, JsonHasAllOfIt) {
   EXPECT_HAS(out, R"("queues":[{"queue":"r","resource":"gpu","allocatedBefore":9,"allocatedAfter":13)");
 }
 
+TEST_F(WhatIf, GangsWhosePodsMoveAreCalledMovedAndAmountsHaveUnits) {
+  const std::string from =
+      place_.file("cluster.json",
+                  test::Cluster()
+                      .node("n1", R"("resources":{"cpu":8,"memory":"8Gi","nvidia.com/gpu":4})")
+                      .node("n2", R"("resources":{"cpu":8,"memory":"8Gi","nvidia.com/gpu":4})")
+                      .running("old", "n1", 2, R"("started":1000,"resources":{"nvidia.com/gpu":2,"memory":"512Mi"})")
+                      .running("odd", "n2", 2, R"("started":1000,"resources":{"nvidia.com/gpu":2,"cpu":1})")
+                      .line());
+  const auto run = [&](const std::string& form) {
+    return place_.run("what-if --deterministic --format " + form + " --from " + from + " --gang 4,cpu=1,memory=1536Mi")
+        .out;
+  };
+  const std::string table = run("table"), json = run("json");
+  EXPECT_HAS(table, "Running, moved");
+  EXPECT_EQ(table.find("- ->"), std::string::npos) << table;
+  EXPECT_HAS(table, " 512 MiB");
+  EXPECT_HAS(table, " +1.5 GiB");
+  EXPECT_HAS(table, " 1 core ");
+  EXPECT_HAS(json, R"("phaseBefore":null,"phaseAfter":"Running")");
+  EXPECT_HAS(json, R"("resource":"memory","allocatedBefore":536870912,"allocatedAfter":2147483648)");
+}
+
+TEST_F(WhatIf, NodesOfAShapeAreToldWithAllOfIt) {
+  EXPECT_HAS(run("--add-nodes 2xgpu=4:H100,cpu=8,memory=16Gi,label=rack:r9").out,
+             "Changes: --add-nodes 2xgpu=4:H100,cpu=8,memory=16Gi,label=rack:r9\n");
+}
+
 TEST_F(WhatIf, UnknownNamesAreRefusedWithTheNearestOne) {
   EXPECT_HAS(refusal("--cordon n22"), "muster what-if: --cordon: 'n22': ");
   EXPECT_HAS(refusal("--cordon n22"), "did you mean 'n2'?");
   EXPECT_HAS(refusal("--remove-gang bigg"), "did you mean 'big'?");
   EXPECT_HAS(refusal("--set-limit qq=gpu:1"), "did you mean 'q'?");
   EXPECT_HAS(refusal("--set-level big=rak"), "--set-level: 'big=rak': there is no topology level \"rak\"");
-  EXPECT_HAS(refusal("--gang 1x1 --queue qq"), "did you mean 'q'?");
+  EXPECT_HAS(refusal("--gang 1x1 --queue qq"),
+             "--queue: 'qq': no queue 'qq' in the cluster (queues: q, r); did you mean 'q'?");
+  EXPECT_HAS(refusal("--set-quota other=gpu:1"), "(queues: q, r)");
 }
 
 TEST_F(WhatIf, ValuesThatCannotBeReadAreRefused) {

@@ -81,6 +81,40 @@ TEST(Why, WithoutANameGroupsWhatWaitsAndPricesOneMore) {
   for (const Json& price : answer["prices"]) EXPECT_EQ(price["gangs"], 0) << price;  // it needs two nodes
 }
 
+Outcome why_text(const std::string& arguments, const std::string& line) {
+  return Workplace().run("why --deterministic " + arguments, line + "\n");
+}
+
+TEST(Why, TellsInWordsWhetherThePlanIsProven) {
+  const std::string gang = why_text("g --no-remedies", cluster()).out, all = why_text("--no-remedies", cluster()).out;
+  EXPECT_NE(gang.find("yes; no better plan starts it\n"), std::string::npos) << gang;
+  EXPECT_NE(all.find("plan proven: yes; no better plan starts other gangs\n"), std::string::npos) << all;
+  // Greedy proves nothing: `b` could start in place of `a`.
+  test::Cluster open;
+  open.node("n1", 4).node("n2", 4);
+  for (const char* name : {"a", "b", "c"}) open.pod(name, 3);
+  const std::string line = open.line();
+  const std::string waits = why_text("c --no-remedies --engine greedy", line).out,
+                    some = why_text("--no-remedies --engine greedy", line).out;
+  EXPECT_NE(waits.find("no; another plan might start it\n"), std::string::npos) << waits;
+  EXPECT_NE(some.find("plan proven: no; another plan might start other gangs\n"), std::string::npos) << some;
+  EXPECT_EQ(why("--no-remedies --engine greedy", line)["choiceProven"], false);
+}
+
+TEST(Why, SaysWhatThePlanDoesIfNoGangWaits) {
+  test::Cluster cluster;
+  cluster.node("n1", 4).node("n2", 4).pod("a", 1).gang("g").pods("g", 2, 2, R"("gang":"g")");
+  EXPECT_EQ(why_text("", cluster.line()).out, "No gang waits; the next plan starts 3 pods of 2 gangs.\n");
+  EXPECT_EQ(why_text("", test::Cluster().node("n", 1).line()).out, "No gang waits; the next plan changes nothing.\n");
+  test::Cluster full;
+  full.node("n1", 4)
+      .node("n2", 4)
+      .running("x", "n1", 2, R"("started":1000)")
+      .running("y", "n2", 2, R"("started":1000)");
+  full.pod("big", 4);
+  EXPECT_EQ(why_text("", full.line()).out, "No gang waits; the next plan starts 1 pod of 1 gang, moves 1 pod.\n");
+}
+
 TEST(Why, WithAllFindsRemediesForEachGang) {
   const Json answer = why("--all", cluster());
   ASSERT_FALSE(answer["remedies"].empty());
@@ -96,6 +130,7 @@ TEST(Why, ExplainsAPlanThatExistsAndRefusesOneThatDoesNotHold) {
   const Outcome good = place.run(arguments + place.path("plan.json"));
   EXPECT_EQ(good.exit_code, 0) << good.err;
   EXPECT_NE(good.out.find("ns/g waits: no suitable node."), std::string::npos) << good.out;
+  EXPECT_NE(good.out.find("yes; no better plan starts it"), std::string::npos) << good.out;
   const std::string plan =
       R"({"format":"muster/v1","status":"ok","placements":[{"pod":"ns/g-0","node":"cpu","gpus":[0,1,2,3]}],"evictions":[]})";
   const Outcome bad = place.run(arguments + place.file("bad.json", plan + "\n"));

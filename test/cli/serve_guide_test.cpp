@@ -70,7 +70,7 @@ TEST(ServeGuide, TheFirstTryWorksAsItStands) {
   const Outcome outcome =
       place.shell("set -e; cd " + quoted(place.path("")) + "; muster() { " MUSTER_BINARY " \"$@\"; }\n" + commands);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err << server.log();
-  EXPECT_NE(outcome.out.find("1 plans, 0 violations, 0 false claims"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("1 plan, 0 violations, 0 false claims"), std::string::npos) << outcome.out;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cli/answers/plan_difference.h"
 #include "cli/answers/what_if/outcome.h"
 #include "cli/answers/why/gang.h"
+#include "model/base/words.h"
 #include "model/objective/wholeness.h"
 
 namespace muster::cli {
@@ -129,8 +130,8 @@ std::string text_of(const Shift& shift) {
   std::string text;
   const auto add = [&](const GangOutcome::Counts& gangs, const char* what) {
     if (gangs.empty()) return;
-    text += fmt::format("{}{} gang{} {} ({})", text.empty() ? "" : ", ", gangs.size(), gangs.size() == 1 ? "" : "s",
-                        what, names_text(gangs, kMostNames));
+    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", counted(std::ssize(gangs), "gang"), what,
+                        names_text(gangs, kMostNames));
   };
   add(shift.more, "more would have room");
   add(shift.evicted, "would be evicted");
@@ -165,6 +166,19 @@ std::string answer_text(const WhatIf& what_if, const std::vector<GangOutcome>& o
   return fmt::format("The same gangs have room, but the plans differ; {}.", proof);
 }
 
+// With what stdin holds: "--submit - (Job ml/train), --cordon n1".
+std::string changes_text(const ChangedCluster& changed) {
+  std::string text;
+  for (const std::string& change : changed.changes) {
+    text += (text.empty() ? "" : ", ") + change;
+    if (change != "--submit -") continue;
+    GangOutcome::Counts objects;
+    for (const std::string& object : changed.from_stdin) objects.emplace_back(object, 1);
+    text += fmt::format(" ({})", names_text(objects, kMostNames));
+  }
+  return text;
+}
+
 }  // namespace
 
 WhatIfAnswer what_if_answer(const WhatIf& what_if) {
@@ -178,7 +192,9 @@ WhatIfAnswer what_if_answer(const WhatIf& what_if) {
   AnswerDocument& document = answer.document;
   document.add_note(answer_text(what_if, outcomes, shift_of(what_if, before, after, outcomes), difference.is_empty()),
                     answer.starts ? Meaning::kGood : Meaning::kBad);
-  document.add_field("changes", "Changes", what_if.changed.changes);
+  document.add_field("changes", "Changes", Cell(what_if.changed.changes).shown_as(changes_text(what_if.changed)));
+  if (!what_if.changed.objects.empty())
+    document.add_field("submittedObjects", "", what_if.changed.objects, Shown::kJson);
   for (const std::string& remark : what_if.changed.remarks) document.add_note(remark, Meaning::kDim);
   add_outcomes(outcomes, document);
   if (what_if.remedies) {

@@ -81,7 +81,8 @@ class WhatIfRun {
     return {};
   }
 
-  // Of the first workload that would wait. Each plan gets a small part of the time, since most are settled long before.
+  // Of the first workload that would wait; none if its queue is the reason, which a remark tells. Each plan gets a
+  // small part of the time, since most are settled long before.
   std::optional<FoundRemedies> remedies_for(const ChangedCluster& changed, const answers::Run& run) {
     if (settings_.is_on("no-remedies")) return std::nullopt;
     const auto waits = [&](const std::string& name) {
@@ -90,13 +91,15 @@ class WhatIfRun {
     };
     const auto first = std::ranges::find_if(changed.submitted, waits);
     if (first == changed.submitted.end()) return std::nullopt;
+    const GangIndex gang = *run.find_gang(*first);
+    if (run.report_on(gang)->reason.code == explain::ReasonCode::kUnknownQueue) return std::nullopt;
     answers::ExperimentOptions options = options_;
     options.budget /= kTuning.answers.variations;
     if (!options.solve.deterministic)
       options.end = portfolio::Clock::now() +
                     std::chrono::duration_cast<portfolio::Clock::duration>(kTuning.answers.remedies * options_.budget);
     answers::Experiment experiment(changed.snapshot, portfolio_, options);
-    return FoundRemedies{*first, answers::find_remedies(experiment, run, *run.find_gang(*first))};
+    return FoundRemedies{*first, answers::find_remedies(experiment, run, gang)};
   }
 
   const Settings& settings_;

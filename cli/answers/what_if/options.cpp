@@ -15,6 +15,7 @@
 #include "cli/answers/submission.h"
 #include "cli/answers/what_if/values.h"
 #include "cli/terminal/terminal.h"
+#include "model/base/words.h"
 #include "model/change/change.h"
 #include "model/change/gang_parts.h"
 #include "model/change/merge.h"
@@ -96,12 +97,24 @@ class Changes {
   std::string queue(std::string_view typed, const GivenOption& given) const {
     return or_refuse(resolve_queue(out_.snapshot, typed), given);
   }
+  // Of --queue, with which an option that adds a workload is given.
+  std::optional<std::string> given_queue() const {
+    const auto typed = settings_.text("queue");
+    if (!typed) return std::nullopt;
+    return queue(*typed, {"queue", *typed, "--queue"});
+  }
 
-  // `[Nx]NODE`; a name that begins like a number of nodes counts as a name if a node has it.
+  bool has_node(std::string_view name) const {
+    return std::ranges::find(out_.snapshot.nodes, name, &SnapshotNode::name) != out_.snapshot.nodes.end();
+  }
+
+  // `[Nx]NODE`; a name that begins like a number of nodes, or is like a shape, counts as a name if a node has it.
   change::Change add_nodes(const GivenOption& given) {
-    if (is_node_shape(given.value)) return or_refuse(parse_node_shape(given.value), given);
+    if (has_node(given.value)) return change::AddNodes{given.value, 1};
     const std::size_t sign = given.value.find('x');
     const auto count = whole_number<std::int64_t>(std::string_view(given.value).substr(0, sign));
+    const bool is_name = sign != std::string::npos && count && has_node(std::string_view(given.value).substr(sign + 1));
+    if (!is_name && is_node_shape(given.value)) return or_refuse(parse_node_shape(given.value), given);
     if (sign == std::string::npos || !count || resolve_node(out_.snapshot, given.value))
       return change::AddNodes{node(given.value, given), 1};
     return change::AddNodes{node(given.value.substr(sign + 1), given), *count};
@@ -174,10 +187,16 @@ class Changes {
            std::ranges::find(found->subgroups, subgroup, &SnapshotSubgroup::name) != found->subgroups.end();
   }
 
-  // `GANG=KEY[=VALUE][:EFFECT]`.
+  // `GANG=KEY[=VALUE][:EFFECT]`. The name of the gang ends at the first sign before which there is one.
   change::Change tolerate(const GivenOption& given) {
-    const std::size_t sign = given.value.find('=');
-    if (sign == std::string::npos) refuse(given, "the form is GANG=KEY[=VALUE][:EFFECT]");
+    const std::size_t first = given.value.find('=');
+    if (first == std::string::npos) refuse(given, "the form is GANG=KEY[=VALUE][:EFFECT]");
+    const auto is_gang = [&](std::size_t end) {
+      return resolve_gang(out_.snapshot, std::string_view(given.value).substr(0, end), cluster_.namespace_name);
+    };
+    std::size_t sign = first;
+    while (sign != std::string::npos && !is_gang(sign)) sign = given.value.find('=', sign + 1);
+    if (sign == std::string::npos) sign = first;
     change::Tolerate change = or_refuse(parse_toleration(given.value.substr(sign + 1)), given);
     change.gang = gang(given.value.substr(0, sign), given);
     return change;
@@ -190,7 +209,7 @@ class Changes {
     std::string name = "new-gang";
     for (int number = 2; change::find_gang(out_.snapshot, name); ++number) name = fmt::format("new-gang-{}", number);
     change.gang = name;
-    if (const auto typed = settings_.text("queue")) change.queue = queue(*typed, given);
+    if (const auto given_name = given_queue()) change.queue = *given_name;
     change.priority = priority_.value_or(0);
     out_.submitted.push_back(change.gang);
     return change;
@@ -200,23 +219,39 @@ class Changes {
     std::variant<Submission, int> read = read_submission(given.value, cluster_, settings_);
     if (const int* code = std::get_if<int>(&read)) return *code;
     Submission& submission = std::get<Submission>(read);
-    set_terms(submission, given);
+    set_terms(submission);
     if (const auto failure = change::merge(submission.workload, out_.snapshot)) refuse(given, failure->message);
-    out_.changes.push_back("--submit " + given.value);
+    out_.changes.push_back("--submit " + shell_word(given.value));
     std::ranges::copy(submission.gangs, std::back_inserter(out_.submitted));
-    for (const std::string& remark : submission.remarks) out_.remarks.push_back(given.value + ": " + remark);
+    std::ranges::copy(submission.objects, std::back_inserter(out_.objects));
+    if (given.value == "-") out_.from_stdin = submission.objects;
+    const std::string place = given.value == "-" ? "stdin" : given.value;
+    for (const std::string& remark : submission.remarks) out_.remarks.push_back(place + ": " + remark);
+    for (const std::string& name : submission.gangs) remark_on_queue(name, place);
     return 0;
   }
 
+  // Names the queues that there are if that of the gang is none.
+  void remark_on_queue(const std::string& name, const std::string& place) {
+    const auto parts = change::find_gang(out_.snapshot, name);
+    if (!parts) return;
+    const std::string_view wanted = change::terms_of(*parts, out_.snapshot).queue;
+    if (is_queue_of_gangs(out_.snapshot, wanted)) return;
+    const bool is_known = std::ranges::count(out_.snapshot.queues, wanted, &SnapshotQueue::name) > 0;
+    out_.remarks.push_back(fmt::format("{}: {} names the queue '{}', {}; give --queue with one of {}", place, name,
+                                       wanted, is_known ? "which has queues below it" : "which does not exist",
+                                       queue_list(out_.snapshot)));
+  }
+
   // What --queue and --priority say.
-  void set_terms(Submission& submission, const GivenOption& given) const {
-    const auto typed = settings_.text("queue");
-    if (!typed && !priority_) return;
+  void set_terms(Submission& submission) const {
+    const auto queue_name = given_queue();
+    if (!queue_name && !priority_) return;
     for (const std::string& name : submission.gangs) {
       const auto parts = change::find_gang(submission.workload, name);
       if (!parts) continue;
       GangTerms& terms = change::terms_of(*parts, submission.workload);
-      if (typed) terms.queue = submission.workload.text.store(queue(*typed, given));
+      if (queue_name) terms.queue = submission.workload.text.store(*queue_name);
       if (priority_) terms.priority = priority_;
     }
   }

@@ -19,9 +19,11 @@ void check_stdin(const Settings& settings);
 
 struct ChangedCluster {
   Snapshot snapshot;
-  std::vector<std::string> changes;    // in the words of the options, in their order
-  std::vector<std::string> submitted;  // gangs of --submit and --gang
-  std::vector<std::string> remarks;    // on manifests: what is passed over or assumed
+  std::vector<std::string> changes;     // as options, quoted for a shell, in their order
+  std::vector<std::string> submitted;   // gangs of --submit and --gang
+  std::vector<std::string> objects;     // of --submit, "Job ml/train": those that are about to be applied
+  std::vector<std::string> from_stdin;  // those of them that stdin holds
+  std::vector<std::string> remarks;     // on manifests: what is passed over or assumed
 };
 
 // Applies the changes in the order in which they were given, each to what those before it have made. Throws UsageError:

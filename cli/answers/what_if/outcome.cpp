@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/plan_table.h"
+#include "model/base/words.h"
 
 namespace muster::cli {
 namespace {
@@ -65,14 +66,12 @@ std::int64_t total(const GangOutcome::Counts& counts) {
   return sum;
 }
 
-std::string pods_text(std::int64_t count) { return fmt::format("{} pod{}", count, count == 1 ? "" : "s"); }
-
 // "evicts 2 pods of ml/sweep, moves 1 pod of ml/web"; empty: nothing has to leave.
 std::string departures_text(const GangOutcome& outcome) {
   std::string text;
   const auto add = [&](const char* verb, const GangOutcome::Counts& counts) {
     if (counts.empty()) return;
-    text += fmt::format("{}{} {} of {}", text.empty() ? "" : ", ", verb, pods_text(total(counts)),
+    text += fmt::format("{}{} {} of {}", text.empty() ? "" : ", ", verb, counted(total(counts), "pod"),
                         names_text(counts, kMostNames));
   };
   add("evicts", outcome.evicted);
@@ -133,7 +132,7 @@ std::string sentence_of(const GangOutcome& outcome) {
   const std::string departures = departures_text(outcome);
   if (!departures.empty()) text += fmt::format(" ({})", departures);
   if (outcome.leaving > 0)
-    text += fmt::format(", once {} that {} leaving anyway {} gone", pods_text(outcome.leaving),
+    text += fmt::format(", once {} that {} leaving anyway {} gone", counted(outcome.leaving, "pod"),
                         outcome.leaving == 1 ? "is" : "are", outcome.leaving == 1 ? "is" : "are");
   return text;
 }

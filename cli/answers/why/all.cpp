@@ -1,14 +1,19 @@
 #include "cli/answers/why/all.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
+#include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/answers/words.h"
 #include "cli/terminal/plan_table.h"
 #include "model/base/saturating.h"
+#include "model/base/words.h"
 #include "solver/answers/remedies/text.h"
 #include "solver/answers/stranded.h"
 
@@ -16,6 +21,8 @@ namespace muster::cli {
 namespace {
 
 constexpr std::size_t kShortTable = 10;  // rows
+constexpr MicroGpu kOneGpu = 1'000'000;
+constexpr std::size_t kMostNames = 10;  // of what was left out; the rest is counted
 
 MicroGpu missing_gpus(const answers::Run& run, const explain::GangReport& report) {
   MicroGpu sum = 0;
@@ -116,8 +123,31 @@ void write_stranded(const answers::Run& run, AnswerDocument& document) {
   document.add_table(std::move(table));
 }
 
-void write_prices(const std::vector<answers::ShadowPrice>& prices, AnswerDocument& document) {
-  if (prices.empty()) return;
+std::string resource_words(const change::Change& one_more) {
+  if (const auto* nodes = std::get_if<change::AddNodes>(&one_more)) return "nodes like " + nodes->like;
+  const auto& queue = std::get<change::SetQueue>(one_more);
+  return fmt::format("the {} of queue {}", queue.kind == change::QueueAmountKind::kQuota ? "quota" : "limit",
+                     queue.queue);
+}
+
+void write_left_out(const answers::ShadowPrices& prices, AnswerDocument& document) {
+  if (prices.left_out.empty()) return;
+  std::vector<std::string> words, options;
+  for (const change::Change& change : prices.left_out) {
+    options.push_back(change::text_of(change));
+    if (words.size() < kMostNames) words.push_back(resource_words(change));
+  }
+  const std::size_t more = options.size() - words.size();
+  const bool had_time = std::ssize(prices.prices) >= kTuning.answers.tests;
+  document.add_note(fmt::format("{} before one more of these was tried: {}{}{}.",
+                                had_time ? counted(kTuning.answers.tests, "plan") + " were made" : "The time ended",
+                                fmt::join(words, ", "), more == 0 ? "" : fmt::format(" and {} more", more),
+                                had_time ? "" : "; give a larger --budget"),
+                    Meaning::kWarning);
+  document.add_field("pricesLeftOut", "", std::move(options), Shown::kJson);
+}
+
+void write_prices(const answers::ShadowPrices& prices, AnswerDocument& document) {
   Table table{.key = "prices",
               .title = "What one more would admit",
               .columns = {{"options", "ONE MORE"},
@@ -125,9 +155,32 @@ void write_prices(const std::vector<answers::ShadowPrice>& prices, AnswerDocumen
                           {"gangs", "GANGS", Align::kRight},
                           {"proven", "PROVEN"}},
               .most_rows = kShortTable};
-  for (const answers::ShadowPrice& price : prices)
+  for (const answers::ShadowPrice& price : prices.prices)
     table.rows.push_back({change::text_of(price.change), gpu_cell(price.gpus), price.gangs, price.proven});
-  document.add_table(std::move(table));
+  if (!table.rows.empty()) document.add_table(std::move(table));
+  write_left_out(prices, document);
+}
+
+// "starts 5 pods of 2 gangs, evicts 1 pod, moves 3 pods"; "changes nothing".
+std::string plan_words(const answers::Run& run) {
+  std::set<PodIndex> evicted;
+  for (const Eviction& eviction : run.solution.plan.evictions) evicted.insert(eviction.pod);
+  std::set<GangIndex> started;
+  std::int64_t starts = 0;
+  for (const Placement& placement : run.solution.plan.placements) {
+    if (evicted.contains(placement.pod)) continue;
+    started.insert(run.problem.pods[placement.pod].gang);
+    ++starts;
+  }
+  const std::int64_t moves = std::ssize(run.solution.plan.placements) - starts;
+  const std::int64_t evictions = std::ssize(evicted) - moves;
+  std::vector<std::string> parts;
+  if (starts > 0) {
+    parts.push_back(fmt::format("starts {} of {}", counted(starts, "pod"), counted(std::ssize(started), "gang")));
+  }
+  if (evictions > 0) parts.push_back("evicts " + counted(evictions, "pod"));
+  if (moves > 0) parts.push_back("moves " + counted(moves, "pod"));
+  return parts.empty() ? "changes nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 void write_first_remedies(const WhyAll& input, AnswerDocument& document) {
@@ -170,14 +223,23 @@ std::vector<GangIndex> waiting_gangs(const answers::Run& run) {
 }
 
 void write_why_all(const WhyAll& input, AnswerDocument& document) {
-  const std::size_t waiting = waiting_gangs(input.run).size();
+  const std::int64_t waiting = std::ssize(waiting_gangs(input.run));
+  const bool is_proven = input.run.is_choice_proven();
+  const std::string plan = plan_words(input.run);
   if (waiting == 0) {
-    document.add_note("No gang waits.", Meaning::kGood);
+    document.add_note(fmt::format("No gang waits; the next plan {}.", plan), Meaning::kGood);
+    document.add_field("choiceProven", "plan proven", is_proven, Shown::kJson);
     return;
   }
-  document.add_note(fmt::format("{} {}; {} GPUs stay free.", waiting, waiting == 1 ? "gang waits" : "gangs wait",
-                                value_text(Decimal{answers::free_gpus(input.run), 1'000'000})),
-                    Meaning::kWarning);
+  const MicroGpu free = answers::free_gpus(input.run);
+  const bool is_one = free == kOneGpu;
+  document.add_note(
+      fmt::format("{} {}; the next plan {}; {} {} free.", counted(waiting, "gang"), waiting == 1 ? "waits" : "wait",
+                  plan, value_text(Decimal{free, kOneGpu}), is_one ? "GPU stays" : "GPUs stay"),
+      Meaning::kWarning);
+  document.add_field("choiceProven", "plan proven",
+                     Cell(is_proven).shown_as(is_proven ? "yes; no better plan starts other gangs"
+                                                        : "no; another plan might start other gangs"));
   write_reasons(input.run, document);
   write_gangs(input.run, document);
   write_stranded(input.run, document);

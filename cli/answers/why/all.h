@@ -14,7 +14,7 @@ namespace muster::cli {
 
 struct WhyAll {
   const answers::Run& run;  // without changes
-  const std::vector<answers::ShadowPrice>& prices;
+  const answers::ShadowPrices& prices;
   // Of gangs that wait, in the order of the list; empty: they were not asked for.
   const std::vector<std::pair<GangIndex, answers::RemedyAnswer>>& remedies;
 };

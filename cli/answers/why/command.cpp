@@ -110,7 +110,7 @@ class Why {
   }
 
   WatchedAnswer about_all(const answers::Run& run) {
-    std::vector<answers::ShadowPrice> prices;
+    answers::ShadowPrices prices;
     std::vector<std::pair<GangIndex, answers::RemedyAnswer>> remedies;
     if (!settings_.is_on("no-remedies")) {
       answers::Experiment experiment(cluster_.snapshot, portfolio_, of_variations());

@@ -10,6 +10,7 @@
 
 #include "cli/answers/words.h"
 #include "cli/terminal/plan_table.h"
+#include "model/base/words.h"
 #include "solver/answers/funnel.h"
 #include "solver/answers/holders.h"
 #include "solver/answers/remedies/text.h"
@@ -109,9 +110,10 @@ class GangWriter {
     if (report_ == nullptr) return fmt::format("{} runs, or has no pod that could.", name);
     switch (report_->phase) {
       case explain::GangPhase::kRunning:
-        return report_->pending == 0 ? fmt::format("{} runs.", name)
-                                     : fmt::format("{} runs with its minimum; {} more of its pods wait: {}.", name,
-                                                   report_->pending, reason_words(report_->reason));
+        return report_->pending == 0
+                   ? fmt::format("{} runs.", name)
+                   : fmt::format("{} runs with its minimum; {} more of its pods {}: {}.", name, report_->pending,
+                                 report_->pending == 1 ? "waits" : "wait", reason_words(report_->reason));
       case explain::GangPhase::kScheduled:
         return fmt::format("{} starts now.", name);
       case explain::GangPhase::kWaiting:
@@ -129,11 +131,11 @@ class GangWriter {
         "waitedSeconds", "waited",
         Cell(gang_.times.waited_seconds).shown_as(duration_words(gang_.times.waited_seconds * kNanosecondsPerSecond)));
     if (report_ == nullptr) return;
-    document_.add_field("choiceProven", "plan proven, down to which gangs run", run_.is_choice_proven(), Shown::kWide);
+    write_proof();
     document_.add_field("phase", "phase", std::string(explain::phase_name(report_->phase)));
     document_.add_field("pods", "pods",
-                        fmt::format("{} run, {} start, {} wait, {} are evicted", report_->running, report_->placed,
-                                    report_->pending, report_->evicted),
+                        fmt::format("{} running, {} starting, {} waiting, {} evicted", report_->running,
+                                    report_->placed, report_->pending, report_->evicted),
                         Shown::kText);
     for (const auto& [key, count] : {std::pair{"running", report_->running}, std::pair{"placed", report_->placed},
                                      std::pair{"pending", report_->pending}, std::pair{"evicted", report_->evicted}})
@@ -147,6 +149,15 @@ class GangWriter {
     const Nanoseconds wait = report_->expected_start->time - run_.snapshot->time;
     document_.add_field("expectedStartSeconds", "expected start",
                         Cell(wait / kNanosecondsPerSecond).shown_as("in " + duration_words(wait)));
+  }
+
+  void write_proof() {
+    const bool is_proven = run_.is_choice_proven();
+    const char* words = is_proven      ? "yes; no better plan starts it"
+                        : is_waiting() ? "no; another plan might start it"
+                                       : "no; another plan might decide otherwise";
+    if (is_proven && !is_waiting()) words = "yes; no better plan starts other gangs";
+    document_.add_field("choiceProven", "plan proven", Cell(is_proven).shown_as(words));
   }
 
   void write_standing(const answers::WaitingGang& waiting) {
@@ -187,10 +198,10 @@ class GangWriter {
   void write_funnel(const answers::Funnel& funnel) {
     const std::string key = funnels_ == 0 ? "funnel" : fmt::format("funnel{}", funnels_ + 1);
     ++funnels_;
-    Table table{.key = key,
-                .title = fmt::format("Nodes for the {} {} it lacks{}", funnel.pods, funnel.pods == 1 ? "pod" : "pods",
-                                     shape_words(funnel.pod_class)),
-                .columns = {{"step", "STEP"}, {"nodes", "NODES", Align::kRight}}};
+    Table table{
+        .key = key,
+        .title = fmt::format("Nodes for the {} it lacks{}", counted(funnel.pods, "pod"), shape_words(funnel.pod_class)),
+        .columns = {{"step", "STEP"}, {"nodes", "NODES", Align::kRight}}};
     const auto add = [&](std::string step, std::int64_t nodes, Meaning meaning = Meaning::kPlain) {
       table.rows.push_back({Cell(std::move(step)).meaning(meaning), Cell(nodes)});
     };
@@ -200,18 +211,20 @@ class GangWriter {
     for (const auto& charge : funnel.full) add("- now " + charge_words(charge), charge.nodes, Meaning::kDim);
     add("= open now", funnel.open, funnel.open == 0 ? Meaning::kBad : Meaning::kGood);
     document_.add_table(std::move(table));
+    const bool is_one = funnel.nodes_of_unknown_memory == 1;
     if (funnel.nodes_of_unknown_memory > 0)
       document_.add_note(
-          fmt::format("{} nodes do not tell the memory of their GPUs, which the pod asks for a part of; the "
-                      "GPU operator tells it by the label nvidia.com/gpu.memory.",
-                      funnel.nodes_of_unknown_memory),
+          fmt::format(
+              "{} not tell the memory of {} GPUs, which the pod asks for a part of; the GPU operator tells it by "
+              "the label nvidia.com/gpu.memory.",
+              counted(funnel.nodes_of_unknown_memory, "node") + (is_one ? " does" : " do"), is_one ? "its" : "their"),
           Meaning::kWarning);
-    document_.add_note(fmt::format("Of {} {}, {} fit now, {} would if the suitable nodes were empty{}.", funnel.pods,
-                                   funnel.pods == 1 ? "pod" : "pods", funnel.pods_now, funnel.pods_when_empty,
-                                   funnel.nodes_needed == 0
-                                       ? ""
-                                       : fmt::format("; empty, at least {} {} needed", funnel.nodes_needed,
-                                                     funnel.nodes_needed == 1 ? "node is" : "nodes are")));
+    document_.add_note(fmt::format(
+        "Of {}, {} {} now, {} would if the suitable nodes were empty{}.", counted(funnel.pods, "pod"), funnel.pods_now,
+        funnel.pods_now == 1 ? "fits" : "fit", funnel.pods_when_empty,
+        funnel.nodes_needed == 0 ? ""
+                                 : fmt::format("; empty, at least {} {} needed", counted(funnel.nodes_needed, "node"),
+                                               funnel.nodes_needed == 1 ? "is" : "are")));
   }
 
   // What the plan evicts or moves for the gang.
@@ -240,7 +253,7 @@ class GangWriter {
       case GpuRequestKind::kNone:
         return " (no GPU)";
       case GpuRequestKind::kWhole:
-        return fmt::format(" ({} {} each)", gpu.devices, gpu.devices == 1 ? "GPU" : "GPUs");
+        return fmt::format(" ({} each)", counted(gpu.devices, "GPU"));
       case GpuRequestKind::kFraction:
         return fmt::format(" ({} x {} GPU each)", gpu.devices, value_text(Decimal{gpu.share, 1'000'000}));
       case GpuRequestKind::kMemory:

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "cli/answers/decimal.h"
 #include "cli/line/line_source.h"
 #include "io/muster_v1/plan_line.h"
+#include "model/base/saturating.h"
 #include "model/build/build_problem.h"
 #include "model/explain/reasons.h"
 #include "model/explain/reasons_room.h"
@@ -27,6 +29,21 @@ Result<std::string> last_line(const std::string& file) {
   if (!source.failure().empty()) return InputError{ErrorCode::kNoInput, "$", source.failure()};
   if (!last) return InputError{ErrorCode::kNoInput, "$", fmt::format("{}: the input contains no line", file)};
   return *std::move(last);
+}
+
+// What the line proves of each level.
+std::vector<std::optional<std::int64_t>> bounds_in(const muster_v1::ReadPlan& read, const Problem& problem) {
+  std::vector<std::optional<std::int64_t>> bounds;
+  for (const LevelId& id : level_ids(problem)) {
+    std::optional<std::int64_t>& bound = bounds.emplace_back();
+    const std::int64_t scale = level_scale(id.kind, problem.snapshot->policy.placement);
+    for (const muster_v1::ReadPlan::LevelClaim& claim : read.objective) {
+      if (claim.level != level_name(id.kind) || (claim.priority && *claim.priority != id.priority)) continue;
+      const std::optional<Decimal> told = decimal_in(claim.bound);
+      if (told && scale % told->scale == 0) bound = saturating_multiply(told->value, scale / told->scale);
+    }
+  }
+  return bounds;
 }
 
 }  // namespace
@@ -54,7 +71,7 @@ Result<std::unique_ptr<answers::Run>> run_of_plan(const Snapshot& original, cons
   solution.plan = std::move(read->plan);
   solution.proof = read->solver.proof;
   const Levels levels = evaluate(run->problem, shares, solution.plan);
-  explain::ReportInput input{solution.plan, levels, {}, solution.proof == Proof::kOptimal};
+  explain::ReportInput input{solution.plan, levels, bounds_in(*read, run->problem), solution.proof == Proof::kOptimal};
   input.stop = [] { return true; };
   solution.report = explain::describe(run->problem, shares, input);
   return run;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/base/words.h"
+
 namespace muster::answers {
 namespace {
 
@@ -31,17 +33,22 @@ std::string names(std::vector<std::string> all) {
   return fmt::format("{} and {} more", fmt::join(all, ", "), more);
 }
 
+// "1 GPU", "2.5 GPUs".
+std::string units(Amount amount, Amount unit, std::string_view noun) {
+  return fmt::format("{} {}{}", change::amount_text(amount, unit), noun, amount == unit ? "" : "s");
+}
+
 std::string amount_words(QueueResourceKind resource, Amount amount) {
   if (amount == kUnlimited) return "unlimited";
   switch (resource) {
     case QueueResourceKind::kGpu:
-      return change::amount_text(amount, 1'000'000) + " GPUs";
+      return units(amount, 1'000'000, "GPU");
     case QueueResourceKind::kCpu:
-      return change::amount_text(amount, 1'000) + " cores";
+      return units(amount, 1'000, "core");
     case QueueResourceKind::kMemory:
       break;
   }
-  return fmt::format("{} GiB of memory", amount >> 30);
+  return memory_words(amount) + " of memory";
 }
 
 Amount amount_before(const change::SetQueue& set, const Snapshot& snapshot) {
@@ -81,12 +88,11 @@ std::string toleration_words(const Remedy& remedy) {
 std::string stop_words(const Remedy& remedy) {
   std::vector<std::string> gangs;
   for (const change::RemoveGang& removed : all_of<change::RemoveGang>(remedy)) gangs.push_back(removed.gang);
-  return fmt::format("stop {} ({} running {})", names(std::move(gangs)), remedy.size,
-                     remedy.size == 1 ? "pod" : "pods");
+  return fmt::format("stop {} ({})", names(std::move(gangs)), counted(remedy.size, "running pod"));
 }
 
 std::string minimum_words(std::int32_t minimum) {
-  return fmt::format("start with {} {} (minMember)", minimum, minimum == 1 ? "pod" : "pods");
+  return fmt::format("start with {} (minMember)", counted(minimum, "pod"));
 }
 
 std::string uncordon_words(const Remedy& remedy) {
@@ -119,7 +125,7 @@ std::string remedy_words(const Remedy& remedy, const Snapshot& snapshot) {
       break;
   }
   const auto& added = std::get<change::AddNodes>(first);
-  return fmt::format("add {} {} like {}", added.count, added.count == 1 ? "node" : "nodes", added.like);
+  return fmt::format("add {} like {}", counted(added.count, "node"), added.like);
 }
 
 std::string remedy_options(const Remedy& remedy) {

@@ -9,7 +9,7 @@ namespace muster::answers {
 
 // What to do, as a clause without a full stop: "add 2 nodes like n1". `snapshot`: before the change.
 std::string remedy_words(const Remedy& remedy, const Snapshot& snapshot);
-// "--add-nodes 2xn1".
+// "--add-nodes 2xn1", quoted for a shell.
 std::string remedy_options(const Remedy& remedy);
 
 }  // namespace muster::answers

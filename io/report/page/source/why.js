@@ -31,8 +31,10 @@ export function funnelView(text, nodeCount) {
       row(`= ${blockerText(available)}`, left, left, 0)));
 }
 
-// Options that a shell takes as they are: names without spaces, quotes and other characters that have a meaning there.
-const plainOption = '--(?:add-nodes|remove-gang|set-[a-z]+|tolerate|uncordon) [\\w./:=@,+-]+';
+// Options that a shell reads as they are meant: each name has no character with a meaning there, or is in quotes. Those
+// of plans that another program has made may have others.
+const word = "(?:[\\w./:=@%,+-]|'[^']*'|\\\\')+";
+const plainOption = `--(?:add-nodes|remove-gang|set-[a-z]+|tolerate|uncordon)[ =]${word}`;
 const plainOptions = new RegExp(`^${plainOption}(?: ${plainOption})*$`);
 
 // A command, with a button that copies it. Without the clipboard, the button selects the text.
