@@ -113,8 +113,6 @@ std::optional<InputError> apply(std::span<const Change> changes, Snapshot& snaps
 
 // The change as an option of `muster what-if`, quoted for a shell: "--cordon n1".
 std::string text_of(const Change& change);
-// The shape as in `muster what-if --add-nodes`: "gpu=8:H100,cpu=64,memory=512Gi".
-std::string text_of(const NodeShape& shape);
 
 // An amount of a queue in units of so many, exactly: "2.5", "unlimited". Decimals are exact
 // for units that are powers of ten. Requires unit > 0.

@@ -17,6 +17,9 @@ Failure unknown(const char* kind, std::string_view name);
 // The resource of this name, which the snapshot has from then on.
 ResourceIndex resource_named(Snapshot& snapshot, std::string_view name);
 
+// The shape as in `muster what-if --add-nodes`: "gpu=8:H100,cpu=64,memory=512Gi".
+std::string text_of(const NodeShape& shape);
+
 Failure apply_one(const AddNodes& change, Snapshot& snapshot);
 Failure apply_one(const AddShapedNodes& change, Snapshot& snapshot);
 Failure apply_one(const RemoveNode& change, Snapshot& snapshot);
