@@ -39,7 +39,7 @@ std::string memory_words(std::int64_t bytes) {
 std::string shell_word(std::string_view word) {
   if (is_plain(word)) return std::string(word);
   std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  for (const char c : word) quoted += c == '\'' ? std::string(R"('"'"')") : std::string(1, c);
   return quoted + "'";
 }
 

@@ -60,9 +60,9 @@ TEST_F(Paste, OptionsOfRemediesDoWhatTheyPromise) {
 
 TEST_F(Paste, ListsOfChangesGiveTheSameChangesAgain) {
   const std::string options =
-      R"(--cordon 'n=1 (new)' --uncordon 'closed & '\''old'\''' --add-nodes '2xn=1 (new)' --add-nodes 1x2x4 )"
-      R"(--tolerate 'it'\''s $HOME; a=b=team=x' --set-limit 'a queue=`x`=gpu:12' --set-priority 'busy "one" *=-5' )"
-      R"(--set-minimum 'it'\''s $HOME; a=b=1' --evict 'busy "one" *')";
+      R"(--cordon 'n=1 (new)' --uncordon 'closed & '"'"'old'"'"'' --add-nodes '2xn=1 (new)' --add-nodes 1x2x4 )"
+      R"(--tolerate 'it'"'"'s $HOME; a=b=team=x' --set-limit 'a queue=`x`=gpu:12' --set-priority 'busy "one" *=-5' )"
+      R"(--set-minimum 'it'"'"'s $HOME; a=b=1' --evict 'busy "one" *')";
   std::string changes;
   for (const std::string change : what_if(options)["changes"]) changes += (changes.empty() ? "" : " ") + change;
   EXPECT_EQ(changes, options);

@@ -192,7 +192,7 @@ TEST_F(SubmitTo, StdinIsAManifest) {
   const Outcome found = run("--submit -", replaced(job("", ""), "PODS", "1"));
   EXPECT_EQ(found.exit_code, 0) << found.err;
   EXPECT_HAS(found.out, "The gang ml/train-0 would start now on n1; proven optimal.\n");
-  EXPECT_HAS(found.out, "Changes: --submit - (Job ml/train)\n");
+  EXPECT_HAS(found.out, "Changes: --submit -\nStdin:   Job ml/train\n");
   const Outcome json = run("--cordon n2 --submit - --format json", replaced(job("", ""), "PODS", "1"));
   EXPECT_HAS(json.out, R"("changes":["--cordon n2","--submit -"],"submittedObjects":["Job ml/train"])");
 }

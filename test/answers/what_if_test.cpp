@@ -154,7 +154,7 @@ TEST_F(WhatIf, ChangesApplyInTheirOrder) {
   EXPECT_HAS(refusal("--cordon n2+1 --add-nodes n2"), "--cordon: 'n2+1': ");
   EXPECT_EQ(sentence("--gang 1x8 --queue q --remove-gang big --add-nodes gpu=8 --set-priority new-gang=5"),
             "The gang new-gang would start now on new-node+1; proven optimal.");
-  EXPECT_HAS(run("--cordon n5 --uncordon n3").out, "Changes: --cordon n5, --uncordon n3\n");
+  EXPECT_HAS(run("--cordon n5 --uncordon n3").out, "Changes: --cordon n5 --uncordon n3\n");
 }
 
 TEST_F(WhatIf, JsonHasAllOfIt) {

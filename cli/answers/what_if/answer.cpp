@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/answers/plan_difference.h"
 #include "cli/answers/what_if/outcome.h"
@@ -166,19 +167,6 @@ std::string answer_text(const WhatIf& what_if, const std::vector<GangOutcome>& o
   return fmt::format("The same gangs have room, but the plans differ; {}.", proof);
 }
 
-// With what stdin holds: "--submit - (Job ml/train), --cordon n1".
-std::string changes_text(const ChangedCluster& changed) {
-  std::string text;
-  for (const std::string& change : changed.changes) {
-    text += (text.empty() ? "" : ", ") + change;
-    if (change != "--submit -") continue;
-    GangOutcome::Counts objects;
-    for (const std::string& object : changed.from_stdin) objects.emplace_back(object, 1);
-    text += fmt::format(" ({})", names_text(objects, kMostNames));
-  }
-  return text;
-}
-
 }  // namespace
 
 WhatIfAnswer what_if_answer(const WhatIf& what_if) {
@@ -192,9 +180,11 @@ WhatIfAnswer what_if_answer(const WhatIf& what_if) {
   AnswerDocument& document = answer.document;
   document.add_note(answer_text(what_if, outcomes, shift_of(what_if, before, after, outcomes), difference.is_empty()),
                     answer.starts ? Meaning::kGood : Meaning::kBad);
-  document.add_field("changes", "Changes", Cell(what_if.changed.changes).shown_as(changes_text(what_if.changed)));
-  if (!what_if.changed.objects.empty())
-    document.add_field("submittedObjects", "", what_if.changed.objects, Shown::kJson);
+  const ChangedCluster& changed = what_if.changed;
+  document.add_field("changes", "Changes",
+                     Cell(changed.changes).shown_as(fmt::format("{}", fmt::join(changed.changes, " "))));
+  if (!changed.from_stdin.empty()) document.add_field("stdin", "Stdin", changed.from_stdin, Shown::kText);
+  if (!changed.objects.empty()) document.add_field("submittedObjects", "", changed.objects, Shown::kJson);
   for (const std::string& remark : what_if.changed.remarks) document.add_note(remark, Meaning::kDim);
   add_outcomes(outcomes, document);
   if (what_if.remedies) {

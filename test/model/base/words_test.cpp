@@ -31,7 +31,7 @@ TEST(ShellWord, IsPlainIfItHasNothingThatAShellReads) {
   EXPECT_EQ(shell_word("ml/train-0.a_b=c:1,d@e+f%"), "ml/train-0.a_b=c:1,d@e+f%");
   EXPECT_EQ(shell_word(""), "''");
   EXPECT_EQ(shell_word("a b"), "'a b'");
-  EXPECT_EQ(shell_word("a'b"), R"('a'\''b')");
+  EXPECT_EQ(shell_word("a'b"), R"('a'"'"'b')");
   EXPECT_EQ(shell_word("=a"), "'=a'");
   for (const char* word :
        {"~", "$x", "`x`", "a;b", "a|b", "a&b", "*", "?", "[a]", "{a,b}", "<a", "#a", "!a", "a\"b", "a\\b"})

@@ -33,7 +33,7 @@ export function funnelView(text, nodeCount) {
 
 // Options that a shell reads as they are meant: each name has no character with a meaning there, or is in quotes. Those
 // of plans that another program has made may have others.
-const word = "(?:[\\w./:=@%,+-]|'[^']*'|\\\\')+";
+const word = `(?:[\\w./:=@%,+-]|'[^']*'|"'")+`;
 const plainOption = `--(?:add-nodes|remove-gang|set-[a-z]+|tolerate|uncordon)[ =]${word}`;
 const plainOptions = new RegExp(`^${plainOption}(?: ${plainOption})*$`);
 
