@@ -18,10 +18,10 @@ const std::string kGang = "it's $HOME; a=b", kQueue = "a queue=`x`", kBusy = "bu
 
 std::string cluster() {
   test::Cluster cluster;
-  cluster.queue(kQueue, R"("gpu":{"quota":8,"limit":8})");
-  cluster.node(kNode, 4).node("closed & 'old'", 4, R"("unschedulable":true)");
+  cluster.queue(kQueue).queue("other").node(kNode, 4).node("open", 4);
+  cluster.node("closed & 'old'", 4, R"("unschedulable":true)");
   cluster.node("2x4", 4, R"("taints":[{"key":"team","value":"x","effect":"NoSchedule"}])");
-  cluster.running(kBusy, kNode, 4, R"("queue":")" + kQueue + R"(","preemptible":false)");
+  cluster.running(kBusy, kNode, 4, R"("queue":"other","preemptible":false)");
   cluster.gang(kGang, R"("minMember":2,"queue":")" + kQueue + R"(")");
   cluster.pods(kGang, 2, 4, R"("gang":")" + kGang + R"(")");
   return cluster.line();
@@ -55,7 +55,8 @@ TEST_F(Paste, OptionsOfRemediesDoWhatTheyPromise) {
               std::string::npos)
         << answer["notes"];
   }
-  for (const char* kind : {"lowerMinimum", "addNodes"}) EXPECT_TRUE(kinds.contains(kind)) << kind;
+  for (const char* kind : {"uncordon", "tolerate", "lowerMinimum", "stop", "addNodes"})
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
 }
 
 TEST_F(Paste, ListsOfChangesGiveTheSameChangesAgain) {
@@ -66,6 +67,8 @@ TEST_F(Paste, ListsOfChangesGiveTheSameChangesAgain) {
   std::string changes;
   for (const std::string change : what_if(options)["changes"]) changes += (changes.empty() ? "" : " ") + change;
   EXPECT_EQ(changes, options);
+  const Outcome table = place_.run("what-if --deterministic --from " + snapshot_ + " " + options);
+  EXPECT_NE(table.out.find("\nChanges: " + options + "\n"), std::string::npos) << table.out;
 }
 
 TEST_F(Paste, ValuesThatBeginLikeOptionsAreJoinedToTheirs) {
