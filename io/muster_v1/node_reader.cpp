@@ -5,6 +5,7 @@
 
 #include "io/muster_v1/pod_spec_reader.h"
 #include "io/muster_v1/snapshot_input.h"
+#include "model/base/words.h"
 
 namespace muster::muster_v1 {
 
@@ -43,8 +44,8 @@ constexpr std::array<json::Field<SnapshotInput, SnapshotNode>, 4> kNodeGpuFields
 bool read_gpus(SnapshotInput& in, json::JsonValue v, SnapshotNode& node) {
   if (!json::read_fields(in, v, kNodeGpuFields, node)) return false;
   if (node.gpu_ids.empty() || node.gpu_ids.size() == static_cast<std::size_t>(node.gpu_count)) return true;
-  return in.fail_value(v, "expected one id per device, found " + std::to_string(node.gpu_ids.size()) + " ids for " +
-                              std::to_string(node.gpu_count) + " devices");
+  return in.fail_value(v, "expected one id per device, found " + counted(std::ssize(node.gpu_ids), "id") + " for " +
+                              counted(node.gpu_count, "device"));
 }
 
 bool read_allocatable(SnapshotInput& in, json::JsonValue v, SnapshotNode& node) {

@@ -10,6 +10,7 @@
 #include "io/muster_v1/pod_spec_reader.h"
 #include "io/muster_v1/snapshot_input.h"
 #include "model/base/parallel.h"
+#include "model/base/words.h"
 
 namespace muster::muster_v1 {
 
@@ -197,7 +198,7 @@ bool check_devices(SnapshotInput& in, const PodDraft& draft) {
   const std::size_t listed = draft.pod.devices.size();
   if (listed == 0 || listed == wanted || in.settling) return true;
   return in.fail_value(draft.devices,
-                       "the pod requests " + std::to_string(wanted) + " devices but lists " + std::to_string(listed));
+                       "the pod requests " + counted(wanted, "device") + " but lists " + std::to_string(listed));
 }
 
 bool equal(const GangTerms& a, const GangTerms& b) {

@@ -7,6 +7,7 @@
 
 #include "model/base/parallel.h"
 #include "model/base/saturating.h"
+#include "model/base/words.h"
 #include "model/build/stages.h"
 
 namespace muster {
@@ -52,7 +53,7 @@ std::string wrong_listing(const ProblemDraft& draft, PodIndex pod, bool& is_clea
   if (std::ranges::adjacent_find(devices) != devices.end()) return "a device is listed twice";
   is_clear = devices.front() >= 0;
   if (devices.front() < 0 || devices.back() >= count)
-    return "its node has " + std::to_string(count) + " devices, numbered from 0";
+    return "its node has " + counted(count, "device") + ", numbered from 0";
   return {};
 }
 

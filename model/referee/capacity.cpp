@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "model/base/saturating.h"
+#include "model/base/words.h"
 #include "model/problem/exceeded.h"
 #include "model/referee/case.h"
 
@@ -285,9 +286,8 @@ void check_device_request(Case& c, const Placement& placement) {
   const GpuRequest& gpu = c.spec(placement.pod).gpu;
   const SnapshotNode& node = c.node(placement.node);
   if (static_cast<std::int32_t>(placement.devices.size()) != gpu.devices) {
-    c.object(
-        Rule::kDevices, c.pod(placement.pod).name,
-        "it requests " + std::to_string(gpu.devices) + " devices and gets " + std::to_string(placement.devices.size()));
+    c.object(Rule::kDevices, c.pod(placement.pod).name,
+             "it requests " + counted(gpu.devices, "device") + " and gets " + std::to_string(placement.devices.size()));
   }
   if (gpu.kind == GpuRequestKind::kMemory && node.gpu_memory_mib == 0) {
     c.object(Rule::kDevices, c.pod(placement.pod).name,

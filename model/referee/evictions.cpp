@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/base/saturating.h"
+#include "model/base/words.h"
 #include "model/referee/case.h"
 #include "model/referee/least.h"
 
@@ -124,7 +125,7 @@ void check_whole_gangs(Case& c) {
     const auto there = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_there_after(pod); });
     if (lost == 0 || there == 0 || has_minimum_after(c, gang)) continue;
     c.object(Rule::kWholeGangs, gang.name,
-             "it loses " + std::to_string(lost) + " pods and is left with " + std::to_string(there) +
+             "it loses " + counted(lost, "pod") + " and is left with " + std::to_string(there) +
                  ", which is below its minimum: evict all of them or none");
   }
 }
@@ -185,7 +186,8 @@ void check_consolidate(Case& c) {
   const std::optional<std::int64_t>& most = c.snapshot.policy.max_moves;
   if (most && moves > *most) {
     c.object(Rule::kConsolidate, "maxMoves",
-             std::to_string(moves) + " pods are moved, but at most " + std::to_string(*most) + " may be");
+             counted(moves, "pod") + (moves == 1 ? " is" : " are") + " moved, but at most " + std::to_string(*most) +
+                 " may be");
   }
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "model/base/words.h"
 #include "model/referee/case.h"
 
 namespace muster::referee {
@@ -372,10 +373,10 @@ class InterPod {
           spread.pods.at(value) + may_be_there(spread, value, placement) + (counts_itself ? 1 : 0);
       if (there - least <= constraint.max_skew) continue;
       object(Rule::kSpread, placement,
-             "with it and pods that have not left yet, " + std::to_string(there) + " pods are in the " +
-                 std::string(constraint.topology_key) + " of node \"" + std::string(node.name) + "\", and " +
-                 std::to_string(least) + " in the emptiest: more than maxSkew " + std::to_string(constraint.max_skew) +
-                 " apart");
+             "with it and pods that have not left yet, " + counted(there, "pod") + (there == 1 ? " is" : " are") +
+                 " in the " + std::string(constraint.topology_key) + " of node \"" + std::string(node.name) +
+                 "\", and " + std::to_string(least) + " in the emptiest: more than maxSkew " +
+                 std::to_string(constraint.max_skew) + " apart");
     }
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -227,20 +228,28 @@ class Changes {
     if (given.value == "-") out_.from_stdin = submission.objects;
     const std::string place = given.value == "-" ? "stdin" : given.value;
     for (const std::string& remark : submission.remarks) out_.remarks.push_back(place + ": " + remark);
-    for (const std::string& name : submission.gangs) remark_on_queue(name, place);
+    remark_on_queues(submission, place);
     return 0;
   }
 
-  // Names the queues that there are if that of the gang is none.
-  void remark_on_queue(const std::string& name, const std::string& place) {
-    const auto parts = change::find_gang(out_.snapshot, name);
-    if (!parts) return;
-    const std::string_view wanted = change::terms_of(*parts, out_.snapshot).queue;
-    if (is_queue_of_gangs(out_.snapshot, wanted)) return;
-    const bool is_known = std::ranges::count(out_.snapshot.queues, wanted, &SnapshotQueue::name) > 0;
-    out_.remarks.push_back(fmt::format("{}: {} names the queue '{}', {}; give --queue with one of {}", place, name,
-                                       wanted, is_known ? "which has queues below it" : "which does not exist",
-                                       queue_list(out_.snapshot)));
+  // Names the queues that there are if those of the workload's gangs are none.
+  void remark_on_queues(const Submission& submission, const std::string& place) {
+    std::map<std::string_view, std::vector<std::string>> missing;  // gangs by queue
+    for (const std::string& name : submission.gangs) {
+      const auto parts = change::find_gang(out_.snapshot, name);
+      if (!parts) continue;
+      const std::string_view queue = change::terms_of(*parts, out_.snapshot).queue;
+      if (!is_queue_of_gangs(out_.snapshot, queue)) missing[queue].push_back(name);
+    }
+    for (const auto& [queue, gangs] : missing) {
+      const bool is_known = std::ranges::count(out_.snapshot.queues, queue, &SnapshotQueue::name) > 0;
+      const std::string subject = gangs.size() == 1
+                                      ? gangs.front() + " names"
+                                      : fmt::format("{} and {} more name", gangs.front(), gangs.size() - 1);
+      out_.remarks.push_back(fmt::format("{}: {} the queue '{}', {}; give --queue with one of {}", place, subject,
+                                         queue, is_known ? "which has queues below it" : "which does not exist",
+                                         queue_list(out_.snapshot)));
+    }
   }
 
   // What --queue and --priority say.

@@ -4,6 +4,8 @@
 #include <map>
 #include <string_view>
 
+#include "model/base/words.h"
+
 namespace muster::kubernetes {
 
 namespace {
@@ -37,8 +39,8 @@ bool assign_devices(KubernetesReading& in, std::vector<KubernetesPod>& pods, std
     KubernetesPod& pod = pods[i];
     if (pod.gpus.groups.empty() || !pod.state.is_on_node()) continue;
     if (std::ssize(pod.gpus.groups) != pod.gpus.request.devices) {
-      std::string what = "the pod shares " + std::to_string(pod.gpus.request.devices) + " devices but names " +
-                         std::to_string(pod.gpus.groups.size()) + " device groups";
+      std::string what = "the pod shares " + counted(pod.gpus.request.devices, "device") + " but names " +
+                         counted(std::ssize(pod.gpus.groups), "device group");
       if (!in.strict) {
         pod.unclear = std::move(what);
         pod.gpus.groups.clear();

@@ -11,7 +11,7 @@ export const count = (value) => number(value, 0);
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 export const gpus = (value, digits = 2) => `${number(value, digits)} ${value === 1 ? 'GPU' : 'GPUs'}`;
 export const percent = (share, digits = 1) => (Number.isFinite(share) ? `${number(100 * share, digits)} %` : '–');
-export const cores = (millicores) => `${number(millicores / 1000, 1)} cores`;
+export const cores = (millicores) => `${number(millicores / 1000, 1)} ${millicores === 1000 ? 'core' : 'cores'}`;
 
 export function bytes(value) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];

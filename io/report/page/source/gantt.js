@@ -157,7 +157,7 @@ export class Gantt {
     if (gang === undefined) return;
     const { gangs, runs, queues } = this.simulation, own = this.runsOf(gang);
     const told = own.slice(0, 4).map((i) => `ran ${duration(runs.to[i] - runs.from[i])}, ${ends[runs.how(i)] ?? runs.how(i)}`);
-    if (own.length > 4) told.push(`and ${own.length - 4} more runs`);
+    if (own.length > 4) told.push(`and ${plural(own.length - 4, 'more run')}`);
     replace(this.status, h('strong', { text: gangs.name[gang] }), ` · queue ${queues[gangs.queue[gang]]}, ${plural(gangs.pods[gang], 'pod')}, ${gpus(gangs.gpus[gang])}; submitted ${this.clock(gangs.submitted[gang])}, waited ${duration(this.waitOf(gang))}${own.length === 0 ? ', never started' : ''}${told.length > 0 ? `; ${told.join('; ')}` : ''}`);
   }
 
