@@ -44,7 +44,8 @@ TEST_F(Paste, OptionsOfRemediesDoWhatTheyPromise) {
   const Outcome why = place_.run("why --deterministic --all --format json --from " + snapshot_);
   ASSERT_EQ(why.exit_code, 0) << why.err;
   std::set<std::string> kinds;
-  for (const Json& remedy : Json::parse(why.out)["remedies"]) {
+  const Json all = Json::parse(why.out);
+  for (const Json& remedy : all["remedies"]) {
     kinds.insert(remedy["kind"]);
     const std::string options = remedy["options"];
     const Json answer = what_if(options);
@@ -65,7 +66,8 @@ TEST_F(Paste, ListsOfChangesGiveTheSameChangesAgain) {
       R"(--tolerate 'it'"'"'s $HOME; a=b=team=x' --set-limit 'a queue=`x`=gpu:12' --set-priority 'busy "one" *=-5' )"
       R"(--set-minimum 'it'"'"'s $HOME; a=b=1' --evict 'busy "one" *')";
   std::string changes;
-  for (const std::string change : what_if(options)["changes"]) changes += (changes.empty() ? "" : " ") + change;
+  const Json answer = what_if(options);
+  for (const std::string change : answer["changes"]) changes += (changes.empty() ? "" : " ") + change;
   EXPECT_EQ(changes, options);
   const Outcome table = place_.run("what-if --deterministic --from " + snapshot_ + " " + options);
   EXPECT_NE(table.out.find("\nChanges: " + options + "\n"), std::string::npos) << table.out;

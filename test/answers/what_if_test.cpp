@@ -172,13 +172,12 @@ TEST_F(WhatIf, JsonHasAllOfIt) {
 
 TEST_F(WhatIf, GangsWhosePodsMoveAreCalledMovedAndAmountsHaveUnits) {
   const std::string from =
-      place_.file("cluster.json",
-                  test::Cluster()
-                      .node("n1", R"("resources":{"cpu":8,"memory":"8Gi","nvidia.com/gpu":4})")
-                      .node("n2", R"("resources":{"cpu":8,"memory":"8Gi","nvidia.com/gpu":4})")
-                      .running("old", "n1", 2, R"("started":1000,"resources":{"nvidia.com/gpu":2,"memory":"512Mi"})")
-                      .running("odd", "n2", 2, R"("started":1000,"resources":{"nvidia.com/gpu":2,"cpu":1})")
-                      .line());
+      place_.file("cluster.json", test::Cluster()
+                                      .node("n1", 4, R"("resources":{"cpu":8,"memory":"8Gi"})")
+                                      .node("n2", 4, R"("resources":{"cpu":8,"memory":"8Gi"})")
+                                      .running("old", "n1", 2, R"("started":1000,"resources":{"memory":"512Mi"})")
+                                      .running("odd", "n2", 2, R"("started":1000,"resources":{"cpu":1})")
+                                      .line());
   const auto run = [&](const std::string& form) {
     return place_.run("what-if --deterministic --format " + form + " --from " + from + " --gang 4,cpu=1,memory=1536Mi")
         .out;
