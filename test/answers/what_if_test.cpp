@@ -184,7 +184,7 @@ TEST_F(WhatIf, GangsWhosePodsMoveAreCalledMovedAndAmountsHaveUnits) {
   };
   const std::string table = run("table"), json = run("json");
   EXPECT_HAS(table, "Running, moved");
-  EXPECT_EQ(table.find("- ->"), std::string::npos) << table;
+  EXPECT_EQ(table.find("- -> Running"), std::string::npos) << table;
   EXPECT_HAS(table, " 512 MiB");
   EXPECT_HAS(table, " +1.5 GiB");
   EXPECT_HAS(table, " 1 core ");
