@@ -44,6 +44,8 @@ int run_import_kai_snapshot(int argc, const char* const* argv) {
   }
   options.policy = snapshot->configuration.policy;
   options.grace_period = snapshot->configuration.grace_period;
+  options.kai_scheduler = snapshot->configuration.scheduler;
+  options.kai_queue_label = snapshot->configuration.queue_label;
   const Remarks remarks = settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold;
   if (remarks == Remarks::kTold) {
     for (const std::string& remark : snapshot->configuration.remarks) {

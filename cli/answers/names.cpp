@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -20,8 +19,8 @@ namespace {
 
 using Names = std::set<std::string_view>;
 
-// What kind of object a typed name is of.
-enum class Sort : std::uint8_t { kAny, kPod, kGroup, kDeployment, kReplicaSet, kStatefulSet, kLabelled };
+// What kind of object a typed name is of. kOwner: of any other that may own pods.
+enum class Sort : std::uint8_t { kAny, kPod, kGroup, kDeployment, kReplicaSet, kStatefulSet, kOwner };
 
 // An object that creates pods and whose name their label holds.
 struct OwnerLabel {
@@ -37,27 +36,32 @@ constexpr std::array<OwnerLabel, 9> kOwnerLabels = {{{"job", "batch.kubernetes.i
                                                      {"raycluster", "ray.io/cluster"},
                                                      {"vcjob", "volcano.sh/job-name"}}};
 
+// `kind`: as an owner has it, but in small letters.
 struct KindWord {
-  std::string_view word;
+  std::string_view word, kind;
   Sort sort;
 };
-constexpr std::array<KindWord, 12> kKindWords = {{{"pod", Sort::kPod},
-                                                  {"po", Sort::kPod},
-                                                  {"gang", Sort::kGroup},
-                                                  {"podgroup", Sort::kGroup},
-                                                  {"pg", Sort::kGroup},
-                                                  {"workload", Sort::kGroup},
-                                                  {"deployment", Sort::kDeployment},
-                                                  {"deploy", Sort::kDeployment},
-                                                  {"replicaset", Sort::kReplicaSet},
-                                                  {"rs", Sort::kReplicaSet},
-                                                  {"statefulset", Sort::kStatefulSet},
-                                                  {"sts", Sort::kStatefulSet}}};
+constexpr std::array<KindWord, 16> kKindWords = {{{"pod", "pod", Sort::kPod},
+                                                  {"po", "pod", Sort::kPod},
+                                                  {"gang", "", Sort::kGroup},
+                                                  {"podgroup", "", Sort::kGroup},
+                                                  {"pg", "", Sort::kGroup},
+                                                  {"workload", "", Sort::kGroup},
+                                                  {"deployment", "deployment", Sort::kDeployment},
+                                                  {"deploy", "deployment", Sort::kDeployment},
+                                                  {"replicaset", "replicaset", Sort::kReplicaSet},
+                                                  {"rs", "replicaset", Sort::kReplicaSet},
+                                                  {"statefulset", "statefulset", Sort::kStatefulSet},
+                                                  {"sts", "statefulset", Sort::kStatefulSet},
+                                                  {"lws", "leaderworkerset", Sort::kOwner},
+                                                  {"cj", "cronjob", Sort::kOwner},
+                                                  {"ds", "daemonset", Sort::kOwner},
+                                                  {"vcjob", "job", Sort::kOwner}}};
 
 // The parts of `KIND/NAMESPACE/NAME`, of which the first two may be absent.
 struct TypedName {
   Sort sort = Sort::kAny;
-  std::string_view kind;            // as typed, without its API group; of kLabelled
+  std::string_view word, kind;      // of a kind: as typed, in the singular and without its API group; as owners have it
   std::string_view namespace_name;  // empty: not given
   std::string_view name;
 };
@@ -96,14 +100,17 @@ std::string_view singular_kind(std::string_view word) {
   return word.size() > 3 && word.ends_with('s') && word != "lws" ? word.substr(0, word.size() - 1) : word;
 }
 
-// The kind that a word before a slash names; none: the word is a namespace.
-std::optional<TypedName> with_kind(std::string_view word) {
+// The kind that a word before a slash names. Any word may be one, since any kind may own pods.
+TypedName with_kind(std::string_view word) {
   word = singular_kind(word);
   const auto known = std::ranges::find(kKindWords, word, &KindWord::word);
-  if (known != kKindWords.end()) return TypedName{known->sort, {}, {}, {}};
-  const auto owner = std::ranges::find(kOwnerLabels, word, &OwnerLabel::kind);
-  if (owner != kOwnerLabels.end()) return TypedName{Sort::kLabelled, owner->kind, {}, {}};
-  return std::nullopt;
+  if (known != kKindWords.end()) return {known->sort, word, known->kind, {}, {}};
+  return {Sort::kOwner, word, word, {}, {}};
+}
+
+bool equal_but_for_case(std::string_view a, std::string_view b) {
+  const auto small = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::equal(a, b, {}, small, small);
 }
 
 // Whether the pod comes from a Deployment, ReplicaSet or StatefulSet of this name, by the names of their pods.
@@ -123,19 +130,26 @@ bool is_of_set(const SnapshotPod& pod, Sort sort, std::string_view name) {
   }
 }
 
-bool is_of_labelled_owner(const SnapshotPod& pod, std::string_view kind, std::string_view name) {
+bool is_of_labelled_owner(const SnapshotPod& pod, std::string_view word, std::string_view name) {
   return std::ranges::any_of(kOwnerLabels, [&](const OwnerLabel& owner) {
-    return (kind.empty() || kind == owner.kind) && label_of(pod, owner.label) == name;
+    return (word.empty() || word == owner.kind) && label_of(pod, owner.label) == name;
   });
+}
+
+// The outermost owner, `Job/train`. Labels and names tell of those below it, and of older snapshots.
+bool is_of_top_owner(const SnapshotPod& pod, const TypedName& typed) {
+  const std::string_view owner = pod.notes.owner;
+  return after_first_slash(owner) == typed.name &&
+         (typed.kind.empty() || equal_but_for_case(owner.substr(0, owner.find('/')), typed.kind));
 }
 
 bool is_of_owner(const SnapshotPod& pod, const TypedName& typed) {
   const auto is_of = [&](Sort sort) {
     return (typed.sort == sort || typed.sort == Sort::kAny) && is_of_set(pod, sort, typed.name);
   };
-  const bool may_have_label = typed.sort == Sort::kLabelled || typed.sort == Sort::kAny;
-  return (may_have_label && is_of_labelled_owner(pod, typed.kind, typed.name)) || is_of(Sort::kDeployment) ||
-         is_of(Sort::kReplicaSet) || is_of(Sort::kStatefulSet);
+  const bool may_have_label = typed.sort == Sort::kOwner || typed.sort == Sort::kAny;
+  return is_of_top_owner(pod, typed) || (may_have_label && is_of_labelled_owner(pod, typed.word, typed.name)) ||
+         is_of(Sort::kDeployment) || is_of(Sort::kReplicaSet) || is_of(Sort::kStatefulSet);
 }
 
 // The gangs that a name may mean, by the first rule that finds any.
@@ -230,7 +244,12 @@ InputError unknown_gang(const Snapshot& snapshot, std::string_view typed) {
     if (const std::string_view local = after_first_slash(name); !local.empty()) names.push_back(local);
   };
   for (const SnapshotGang& gang : snapshot.gangs) add(gang.name);
-  for (const SnapshotPod& pod : snapshot.pods) add(pod.name);
+  std::string_view last_owner;
+  for (const SnapshotPod& pod : snapshot.pods) {
+    add(pod.name);
+    if (pod.notes.owner.empty() || pod.notes.owner == last_owner) continue;
+    add(last_owner = pod.notes.owner);
+  }
   return unknown("gang or pod", typed, names);
 }
 
@@ -270,14 +289,13 @@ std::vector<TypedName> readings_of(std::string_view typed) {
   const auto add = [&](TypedName base, std::string_view rest) {
     const std::size_t slash = rest.find('/');
     if (slash != std::string_view::npos) {
-      readings.push_back({base.sort, base.kind, rest.substr(0, slash), rest.substr(slash + 1)});
+      readings.push_back({base.sort, base.word, base.kind, rest.substr(0, slash), rest.substr(slash + 1)});
     }
-    readings.push_back({base.sort, base.kind, {}, rest});
+    readings.push_back({base.sort, base.word, base.kind, {}, rest});
   };
   add({}, typed);
   const std::size_t slash = typed.find('/');
-  if (slash == std::string_view::npos) return readings;
-  if (const auto base = with_kind(typed.substr(0, slash))) add(*base, typed.substr(slash + 1));
+  if (slash != std::string_view::npos) add(with_kind(typed.substr(0, slash)), typed.substr(slash + 1));
   return readings;
 }
 

@@ -12,8 +12,10 @@ namespace muster::cli {
 // The gang that `typed` names, in this order:
 //   1. a gang of exactly this name;
 //   2. `NAME` or `NAMESPACE/NAME` of a gang; of a pod, for its gang; of a Workload with one gang; of an object that has
-//      created the pods of one gang, as far as their labels and names tell (Job, Deployment, StatefulSet, ...);
-//   3. the same as `KIND/NAME` or `KIND/NAMESPACE/NAME`, of this kind only: pod, podgroup, job, deploy, ...
+//      created the pods of one gang (Job, Deployment, PyTorchJob, ...), by their `owner`, else as far as their labels
+//      and names tell;
+//   3. the same as `KIND/NAME` or `KIND/NAMESPACE/NAME`, of this kind only: pod, podgroup, job, deploy, and any
+//      kind of owner.
 // Without a namespace, `default_namespace` is searched first, then all; empty: all together. A pod without a gang is
 // the gang of its own name. Errors: UnknownName, with the nearest name; InvalidValue, with the candidates, if several
 // gangs fit. Cost: O(gangs + pods).

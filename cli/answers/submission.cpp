@@ -108,7 +108,7 @@ void open_gates(Submission& submission) {
   const std::vector<std::string_view>& held = submission.workload.anomalies.held_gangs;
   std::int64_t opened = 0;
   for (SnapshotPod& pod : submission.workload.pods) {
-    const bool is_held = !pod.held.empty() || std::ranges::find(held, pod.gang) != held.end();
+    const bool is_held = !pod.notes.held.empty() || std::ranges::find(held, pod.gang) != held.end();
     if (pod.status != PodStatus::kGated || is_held) continue;
     pod.status = PodStatus::kPending;
     ++opened;

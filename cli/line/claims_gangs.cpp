@@ -61,7 +61,7 @@ explain::GangPhase waiting_phase(const Problem& problem, const Gang& gang, const
   for (const PodIndex pod : gang.pods) {
     const PodStatus status = problem.pods[pod].status;
     has_gated = has_gated || status == PodStatus::kGated;
-    has_held = has_held || (status == PodStatus::kGated && !problem.snapshot->pods[pod.value()].held.empty());
+    has_held = has_held || (status == PodStatus::kGated && !problem.snapshot->pods[pod.value()].notes.held.empty());
     has_pending = has_pending || (status == PodStatus::kPending && !fates[pod].placed);
   }
   if (!has_gated) return explain::GangPhase::kUnschedulable;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "io/kubernetes/pod/kai_grouping.h"
 #include "io/snapshot_writer/records.h"
 #include "model/base/require.h"
 
@@ -11,15 +12,24 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr std::size_t kNoGang = std::numeric_limits<std::size_t>::max();
-constexpr std::int32_t kKaiPriority = 50;           // of a group whose class does not exist
+constexpr std::int32_t kKaiPriority = 50;           // of a class that does not exist
 constexpr std::int32_t kKaiNonPreemptible = 100;    // from here on, if a group does not set it
 constexpr std::string_view kNoSubgroup = "(none)";  // of pods that name none; no name of Kubernetes
 constexpr std::string_view kNoTask = "default";
 
 std::string key_of(const KubernetesGroup& group) {
   std::string key(1, static_cast<char>('0' + static_cast<int>(group.identity.system)));
-  return key.append(group.identity.full_name());
+  key.append(group.identity.full_name());
+  if (group.identity.system == GroupSystem::kKaiOwner) key.append("@").append(group.identity.group);
+  return key;
 }
+
+// It has no object until KAI's pod grouper has made it.
+bool is_expected_of_kai(GroupSystem system) {
+  return system == GroupSystem::kKaiOwner || system == GroupSystem::kKaiPod;
+}
+
+bool is_of_kai(GroupSystem system) { return system == GroupSystem::kKai || is_expected_of_kai(system); }
 
 KubernetesGroup group_of(const KubernetesPod& pod) {
   KubernetesGroup group;
@@ -49,8 +59,9 @@ std::string_view missing_group(GroupSystem system) {
   }
 }
 
-std::string_view api_group(GroupSystem system) {
-  switch (system) {
+// What tells a gang from another one of the same name.
+std::string_view distinction(const GroupIdentity& identity) {
+  switch (identity.system) {
     case GroupSystem::kPodGroup:
     case GroupSystem::kWorkload:
       return "scheduling.k8s.io";
@@ -64,6 +75,9 @@ std::string_view api_group(GroupSystem system) {
       return "scheduling.sigs.k8s.io";
     case GroupSystem::kKueue:
       return "kueue.x-k8s.io";
+    case GroupSystem::kKaiOwner:
+      return identity.group;
+    case GroupSystem::kKaiPod:
     case GroupSystem::kNone:
       break;
   }
@@ -136,7 +150,7 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
   KubernetesGroup group = group_of(pod);
   const auto known = positions_.find(key_of(group));
   if (known != positions_.end()) return known->second;
-  if (!group.identity.replica.empty()) {  // each key is a gang, as the pod group requires
+  if (group.identity.system == GroupSystem::kWorkload && !group.identity.replica.empty()) {  // each key is a gang
     KubernetesGroup whole = group;
     whole.identity.replica = {};
     if (const auto base = positions_.find(key_of(whole)); base != positions_.end()) {
@@ -152,9 +166,12 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
   }
   if (group.identity.system == GroupSystem::kCoscheduling) return kNoGang;
   if (group.identity.system == GroupSystem::kVolcano) group.queue = "default";
-  const bool is_told_by_pods =
-      group.identity.system == GroupSystem::kCoschedulingSigs || group.identity.system == GroupSystem::kKueue;
+  const bool is_told_by_pods = group.identity.system == GroupSystem::kCoschedulingSigs ||
+                               group.identity.system == GroupSystem::kKueue ||
+                               is_expected_of_kai(group.identity.system);
   if (!is_told_by_pods) group.held = missing_group(group.identity.system);
+  if (group.identity.system == GroupSystem::kKaiOwner && !starts_together(group.identity.group))
+    group.minimum.members = 1;
   const std::size_t position = append(group);
   positions_.emplace(key_of(group), position);
   return position;
@@ -221,6 +238,8 @@ void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
 }
 
 std::int32_t KubernetesGangs::priority_of(const KubernetesPod& pod) const {
+  if (is_expected_of_kai(pod.membership.reference.system) && pod.priority.class_name.empty())
+    return priorities_.value_of(kai_priority_class(pod.owner), kKaiPriority);
   return pod.priority.value ? *pod.priority.value : priorities_.value_of(pod.priority.class_name, 0);
 }
 
@@ -243,9 +262,13 @@ void KubernetesGangs::settle_names() {
     const auto [known, is_new] = first.emplace(gang.name, gang.group.identity.system);
     if (!is_new) known->second = std::min(known->second, gang.group.identity.system);
   }
+  std::unordered_set<std::string_view> owners;  // names of gangs of owners, of which several kinds may have one name
   for (Gang& gang : gangs_) {
-    if (!gang.is_written || first.at(gang.name) == gang.group.identity.system) continue;
-    gang.name.append("@").append(api_group(gang.group.identity.system));
+    if (!gang.is_written) continue;
+    const GroupIdentity& identity = gang.group.identity;
+    const bool has_name = first.at(gang.name) == identity.system &&
+                          (identity.system != GroupSystem::kKaiOwner || owners.insert(gang.name).second);
+    if (!has_name) gang.name.append("@").append(distinction(identity));
   }
 }
 
@@ -261,7 +284,7 @@ std::int32_t KubernetesGangs::settled_priority(const Gang& gang) const {
 
 void KubernetesGangs::settle(Gang& gang) {
   KubernetesGroup& group = gang.group;
-  const bool is_kai = group.identity.system == GroupSystem::kKai;
+  const bool is_kai = is_of_kai(group.identity.system);
   gang.settled.priority = settled_priority(gang);
   if (is_kai) {
     gang.settled.preemptible =
@@ -286,6 +309,8 @@ void KubernetesGangs::settle(Gang& gang) {
       if (queue.empty()) queue = next;
     }
   }
+  if (queue.empty() && is_expected_of_kai(group.identity.system) && queues_.is_of_kai(kKaiDefaultQueue))
+    queue = kKaiDefaultQueue;
   gang.settled.queue = queue;
   const bool is_kueue = queue.empty() && !is_kai && !gang.pods.kueue_queue.empty();
   if (is_kueue) {
@@ -309,7 +334,7 @@ void KubernetesGangs::give_own_gangs(std::vector<KubernetesPod>& pods) {
     Gang& gang = gangs_.emplace_back();
     gang.group.identity.namespace_name = pod.namespace_name;
     gang.group.identity.name = pod.name;
-    gang.name = pod.full_name().append("@").append(api_group(GroupSystem::kNone));
+    gang.name = pod.full_name().append("@").append(distinction({}));
     count(pod, gang);
     settle(gang);
     pod.membership.gang = static_cast<std::int32_t>(gangs_.size() - 1);
@@ -361,7 +386,7 @@ bool KubernetesGangs::write_gang(KubernetesReading& in, json::JsonWriter& writer
   if (group.times.grace_period) {
     const std::string_view period = group.times.grace_period.string();
     writer.raw(R"(,"stalenessGracePeriod":)").string(period.starts_with('-') ? "never" : period);
-  } else if (group.identity.system == GroupSystem::kKai) {
+  } else if (is_of_kai(group.identity.system)) {
     snapshot_writer::write_text(writer, "stalenessGracePeriod", default_grace_period_);
   }
   snapshot_writer::write_text(writer, "staleSince", group.times.stale_since);

@@ -168,14 +168,14 @@ bool read_kai_group(KubernetesReading& in, const KubernetesObject& object, const
       "subGroups", "topologyConstraint", "preemptionDelay"};
   static constexpr std::array<std::string_view, 2> kAnnotations = {"kai.scheduler/last-eviction-timestamp",
                                                                    "kai.scheduler/stale-podgroup-timestamp"};
-  static constexpr std::array<std::string_view, 2> kLabels = {"kai.scheduler/queue", "runai/queue"};
+  const std::array<std::string_view, 2> label_keys = {in.kai.queue_label, "runai/queue"};
   begin_group(object, group);
   group.identity.system = GroupSystem::kKai;
   std::array<json::JsonValue, 9> spec;
   std::array<json::JsonValue, 2> labelled, annotated;
   json::JsonValue labels, annotations;
   if (!in.take(object.spec, kSpec, spec) || !in.take(object.metadata, "labels", labels) ||
-      !in.take(labels, kLabels, labelled) || !in.take(object.metadata, "annotations", annotations) ||
+      !in.take(labels, label_keys, labelled) || !in.take(object.metadata, "annotations", annotations) ||
       !in.take(annotations, kAnnotations, annotated) || !in.instant(annotated[0], group.times.last_eviction) ||
       !in.instant(annotated[1], group.times.stale_since) || !read_preemption_delay(in, spec[8], group) ||
       !in.count(spec[0], group.minimum.members) || !in.count(spec[1], group.minimum.subgroups) ||

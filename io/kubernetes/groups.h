@@ -15,9 +15,9 @@ namespace muster::kubernetes {
 struct GroupIdentity {
   GroupSystem system = GroupSystem::kNone;
   std::string_view namespace_name, name;
-  std::string_view group, replica;  // only with kWorkload
+  std::string_view group, replica;  // as in GroupReference
 
-  // "namespace/name", with the pod group and the replica key of a Workload.
+  // "namespace/name", with the pod group of a Workload, and the replica key or part.
   std::string full_name() const;
 };
 

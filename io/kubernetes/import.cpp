@@ -24,6 +24,8 @@ class Importer {
       : in_(document), options_(options), visitor_(in_, items_) {
     in_.strict = options.strict;
     if (!options.duration_annotation.empty()) in_.duration_annotation = options.duration_annotation;
+    if (!options.kai_scheduler.empty()) in_.kai.scheduler = options.kai_scheduler;
+    if (!options.kai_queue_label.empty()) in_.kai.queue_label = options.kai_queue_label;
   }
 
   Result<ImportedSnapshot> run() {

@@ -19,7 +19,9 @@ struct KubernetesOptions {
   std::optional<Nanoseconds> not_before = {};  // or this, if it is later
   // `policy` of the snapshot, an object in JSON, without spaces around it and without expectedDurations; empty: none
   std::string policy = {};
-  std::string grace_period = {};         // for KAI's groups that do not set theirs; empty: none
+  std::string grace_period = {};   // for KAI's groups that do not set theirs; empty: none
+  std::string kai_scheduler = {};  // empty: KAI's default, as is the label that names the queue of its pods
+  std::string kai_queue_label = {};
   std::string duration_annotation = {};  // that tells how long a pod runs; empty: kDurationAnnotation
   // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
   bool strict = true;

@@ -86,14 +86,18 @@ std::optional<double> usage_factor_of(std::string_view text) {
 }
 
 bool read_parameters(KubernetesReading& in, json::JsonValue params, KaiConfiguration& out) {
-  static constexpr std::array<std::string_view, 3> kKeys = {"globalDefaultStalenessGracePeriod",
-                                                            "maxNumberConsolidationPreemptees", "partitionParams"};
-  std::array<json::JsonValue, 3> found;
+  static constexpr std::array<std::string_view, 5> kKeys = {"globalDefaultStalenessGracePeriod",
+                                                            "maxNumberConsolidationPreemptees", "partitionParams",
+                                                            "queueLabelKey", "schedulerName"};
+  std::array<json::JsonValue, 5> found;
   json::JsonValue pool;
-  std::string_view pool_key;
-  if (!in.take(params, kKeys, found) || !in.take(found[2], "NodePoolLabelKey", pool) || !in.text(pool, pool_key)) {
+  std::string_view pool_key, queue_label, scheduler;
+  if (!in.take(params, kKeys, found) || !in.take(found[2], "NodePoolLabelKey", pool) || !in.text(pool, pool_key) ||
+      !in.text(found[3], queue_label) || !in.text(found[4], scheduler)) {
     return false;
   }
+  out.queue_label = queue_label;
+  out.scheduler = scheduler;
   if (found[0]) {
     std::int64_t nanoseconds = 0;
     using Limits = std::numeric_limits<std::int64_t>;

@@ -9,8 +9,9 @@
 namespace muster::kubernetes {
 
 struct KaiConfiguration {
-  std::string policy;        // `policy` of muster/v1, an object in JSON; empty: not set
-  std::string grace_period;  // stalenessGracePeriod of groups that do not set theirs; empty: not set
+  std::string policy;                  // `policy` of muster/v1, an object in JSON; empty: not set
+  std::string grace_period;            // stalenessGracePeriod of groups that do not set theirs; empty: not set
+  std::string scheduler, queue_label;  // the scheduler's name, and the label of its pods' queue; empty: KAI's defaults
   std::vector<std::string> remarks;
 };
 

@@ -87,11 +87,14 @@ struct KubernetesOwners::LeaderWorkers {
 };
 
 bool KubernetesOwners::add(KubernetesReading& in, KubernetesKind kind, const KubernetesObject& object) {
-  json::JsonValue labels, queue;
-  Owner owner{kind, object, {}, {}, {}, 0};
+  const std::array<std::string_view, 2> label_keys = {kKueueQueueLabel, in.kai.queue_label};
+  json::JsonValue labels;
+  std::array<json::JsonValue, 2> queues;
+  Owner owner{kind, object, {}, {}, {}, {}, 0};
   std::string_view controller_kind, controller_name;
-  if (!in.take(object.metadata, "labels", labels) || !in.take(labels, kKueueQueueLabel, queue) ||
-      !in.text(queue, owner.kueue_queue) || !read_controller(in, object, controller_kind, controller_name)) {
+  if (!in.take(object.metadata, "labels", labels) || !in.take(labels, label_keys, queues) ||
+      !in.text(queues[0], owner.kueue_queue) || !in.text(queues[1], owner.kai_queue) ||
+      !read_controller(in, object, controller_kind, controller_name)) {
     return false;
   }
   owner.controller = {object.namespace_name, controller_kind, controller_name};
@@ -143,16 +146,37 @@ KubernetesOwners::Owner* KubernetesOwners::find(const Key& key) {
   return found == owners_.end() ? nullptr : &found->second;
 }
 
-// The outermost object that owns the pod. If a ReplicaSet is not in the list, the Deployment is derived from its name.
+// The controller. If a ReplicaSet is not in the list, the Deployment is derived from its name.
+KubernetesOwners::Key KubernetesOwners::nearest_owner(const KubernetesPod& pod) const {
+  const Key key{pod.namespace_name, pod.owner.kind, pod.owner.name};
+  std::string_view name = pod.owner.name;
+  const std::string_view hash = pod.owner.template_hash;
+  if (pod.owner.kind != "ReplicaSet" || hash.empty() || !name.ends_with(hash)) return key;
+  name.remove_suffix(hash.size());
+  if (name.size() < 2 || !name.ends_with('-') || owners_.contains(key)) return key;
+  name.remove_suffix(1);
+  return {pod.namespace_name, "Deployment", name};
+}
+
+ObjectName KubernetesOwners::top_of(Key key) const {
+  for (int step = 0; step < 8; ++step) {  // owners in a circle end, too
+    const auto owner = owners_.find(key);
+    if (owner == owners_.end() || std::get<1>(owner->second.controller).empty()) break;
+    key = owner->second.controller;
+  }
+  return {std::get<1>(key), std::get<2>(key)};
+}
+
+// KAI takes the queue of the owner before that of the pod.
+void KubernetesOwners::pass_on_queues(const Owner& owner, GroupMembership& out) {
+  if (out.labels.kueue_queue.empty()) out.labels.kueue_queue = owner.kueue_queue;
+  if (out.reference.system == GroupSystem::kNone && !owner.kai_queue.empty()) out.labels.kai_queue = owner.kai_queue;
+}
+
+// The outermost object of the list that owns the pod.
 KubernetesOwners::Owner* KubernetesOwners::owner_of(const KubernetesPod& pod) {
   if (owners_.empty() || pod.owner.name.empty()) return nullptr;
-  Owner* owner = find({pod.namespace_name, pod.owner.kind, pod.owner.name});
-  if (owner == nullptr && pod.owner.kind == "ReplicaSet" && !pod.owner.template_hash.empty()) {
-    std::string_view name = pod.owner.name;
-    if (name.ends_with(pod.owner.template_hash))
-      name.remove_suffix(std::min(name.size(), pod.owner.template_hash.size() + 1));
-    owner = find({pod.namespace_name, "Deployment", name});
-  }
+  Owner* owner = find(nearest_owner(pod));
   for (int step = 0; owner != nullptr && step < 8; ++step) {  // owners in a circle end, too
     Owner* next = find(owner->controller);
     if (next == nullptr) break;
@@ -173,12 +197,13 @@ void KubernetesOwners::add_admitted(Key key, ExpectedRunTime& run_time) const {
 }
 
 void KubernetesOwners::join(KubernetesPod& pod) {
+  if (!pod.owner.name.empty()) pod.owner.top = top_of(nearest_owner(pod));
   Owner* owner = owner_of(pod);
   if (owner != nullptr) pod.run_time.add(owner->run_time);
   add_admitted({pod.namespace_name, "Pod", pod.name}, pod.run_time);
   add_admitted({pod.namespace_name, pod.owner.kind, pod.owner.name}, pod.run_time);
   if (owner == nullptr) return;
-  if (pod.membership.labels.kueue_queue.empty()) pod.membership.labels.kueue_queue = owner->kueue_queue;
+  pass_on_queues(*owner, pod.membership);
   const bool is_finished = pod.state.status == PodStatus::kSucceeded || pod.state.status == PodStatus::kFailed;
   if (!is_finished && !pod.state.is_left_out) ++owner->active;
 }
@@ -207,7 +232,8 @@ bool KubernetesOwners::read_template(KubernetesReading& in, const Owner& owner, 
   out.owner.name = owner.object.name;
   out.run_time.add(owner.run_time);
   add_admitted({owner.object.namespace_name, owner.object.kind, owner.object.name}, out.run_time);
-  if (out.membership.labels.kueue_queue.empty()) out.membership.labels.kueue_queue = owner.kueue_queue;
+  out.owner.top = top_of({owner.object.namespace_name, owner.object.kind, owner.object.name});
+  pass_on_queues(owner, out.membership);
   if (!out.state.node.empty()) {
     out.state.node = {};
     out.state.status = PodStatus::kPending;

@@ -32,7 +32,8 @@ class KubernetesOwners {
   // read causes a remark.
   void add_workload(KubernetesReading& reading, const KubernetesObject& object);
 
-  // Counts the pod with its owners, and passes their queue, their annotated duration and their deadlines on to it.
+  // Counts the pod with its owners, and passes their queue, their annotated duration and their deadlines on to it. Sets
+  // its outermost owner: of the last object of the list above it the controller, which may itself not be in the list.
   // Objects that are added later do not count for it.
   void join(KubernetesPod& pod);
 
@@ -51,12 +52,15 @@ class KubernetesOwners {
     KubernetesKind kind;
     KubernetesObject object;
     Key controller;  // with an empty kind: none
-    std::string_view kueue_queue;
+    std::string_view kueue_queue, kai_queue;
     ExpectedRunTime run_time;
     std::int64_t active = 0;  // its pods that are neither finished nor left out
   };
   Owner* owner_of(const KubernetesPod& pod);
   Owner* find(const Key& key);
+  Key nearest_owner(const KubernetesPod& pod) const;
+  ObjectName top_of(Key key) const;
+  static void pass_on_queues(const Owner& owner, GroupMembership& out);
   void add_admitted(Key key, ExpectedRunTime& run_time) const;
   [[nodiscard]] bool expand(KubernetesReading& reading, const Owner& owner);
   [[nodiscard]] bool expand_set(KubernetesReading& reading, const Owner& owner);

@@ -177,6 +177,13 @@ void write_own_terms(json::JsonWriter& writer, const KubernetesPod& pod, const K
   snapshot_writer::write_seconds(writer, "expectedDuration", pod.run_time.value());
 }
 
+// A name with a slash is none of Kubernetes.
+void write_owner(json::JsonWriter& writer, const ObjectName& owner) {
+  const auto is_name = [](std::string_view text) { return !text.empty() && text.find('/') == std::string_view::npos; };
+  if (!is_name(owner.kind) || !is_name(owner.name)) return;
+  snapshot_writer::write_text(writer, "owner", std::string(owner.kind).append("/").append(owner.name));
+}
+
 void write_labels(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {
   if (!pod.labels.own && pod.labels.added.empty()) return;
   writer.raw(R"(,"labels":)");
@@ -212,6 +219,7 @@ bool write_pod(KubernetesReading& in, json::JsonWriter& writer, const Kubernetes
   snapshot_writer::write_text(writer, "nominatedNode", pod.state.nominated_node);
   if (pod.constraints.scheduler != kDefaultScheduler)
     snapshot_writer::write_text(writer, "schedulerName", pod.constraints.scheduler);
+  write_owner(writer, pod.owner.top);
   write_labels(in, writer, pod);
   if (pod.membership.gang < 0) write_own_terms(writer, pod, gangs, queues);
   snapshot_writer::write_text(writer, "unclear", pod.unclear);

@@ -156,6 +156,11 @@ bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObj
   return true;
 }
 
+bool KubernetesQueues::is_of_kai(std::string_view queue) const {
+  const auto found = systems_.find(queue);
+  return found != systems_.end() && found->second == System::kKai;
+}
+
 std::string_view KubernetesQueues::without_parent() const {
   for (const auto& [name, parent] : parents_) {
     if (!systems_.contains(parent)) return name;

@@ -24,6 +24,7 @@ class KubernetesQueues {
   const std::string& common_queue();
   bool is_closed(std::string_view queue) const { return closed_.contains(queue); }
   bool has(std::string_view queue) const { return systems_.contains(queue); }
+  bool is_of_kai(std::string_view queue) const;
   bool empty() const { return systems_.empty() && kueue_.empty(); }
   // Kueue's, and their names next to those of the others, once all that pods name are known.
   KueueQueues& kueue() { return kueue_; }

@@ -78,12 +78,29 @@ bool read_status(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
 
 bool read_held(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
   draft.held = v;
-  return in.read_shared_name(v, in.last.held, draft.pod.held);
+  return in.read_shared_name(v, in.last.held, draft.pod.notes.held);
+}
+
+// `Job/train`: no kind and no name of Kubernetes has a slash.
+bool is_kind_and_name(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
+         text.find('/', slash + 1) == std::string_view::npos;
+}
+
+bool read_pod_owner(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
+  std::string_view& owner = draft.pod.notes.owner;
+  const std::string_view previous = in.last.owner;
+  const bool is_read = in.read_shared_name(v, in.last.owner, owner);
+  if (is_read && (owner.data() == previous.data() || is_kind_and_name(owner))) return true;
+  in.last.owner = owner = {};
+  if (in.settling) return true;
+  return is_read && in.fail_value(v, "must be the kind and the name of an object, such as \"Job/train\"");
 }
 
 using PodField = json::Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 37> kPodFields = {
+constexpr std::array<PodField, 38> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, json::JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); },
               true},
      {"gang", [](SnapshotInput& in, json::JsonValue v,
@@ -126,6 +143,7 @@ constexpr std::array<PodField, 37> kPodFields = {
                           PodDraft& d) { return in.read_shared_name(v, in.last.nominated, d.pod.nominated_node); }},
      {"schedulerName", [](SnapshotInput& in, json::JsonValue v,
                           PodDraft& d) { return in.read_shared_name(v, in.last.scheduler, d.pod.scheduler.name); }},
+     {"owner", read_pod_owner},
      {"queue", read_own_term<read_term_queue<PodDraft>>},
      {"priorityClass", read_own_term<read_term_class<PodDraft>>},
      {"priority", read_own_term<read_term_priority<PodDraft>>},

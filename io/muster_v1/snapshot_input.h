@@ -25,7 +25,7 @@ struct PodTemplate {
 
 // The last text of its kind: neighbours in a list mostly share it, and then it is kept once.
 struct LastNames {
-  std::string_view gang, subgroup, node, nominated, namespace_name, queue, priority_class, held, scheduler;
+  std::string_view gang, subgroup, node, nominated, namespace_name, queue, priority_class, held, scheduler, owner;
 };
 
 struct SnapshotInput : json::Reading {

@@ -235,11 +235,12 @@ class SnapshotWriter {
     write_terms(has_terms ? snapshot_.own_gang_terms[static_cast<std::size_t>(pod.own_gang)] : GangTerms{},
                 pod.created);
     write_own_constraints(writer_, snapshot_.pod_specs[pod.spec]);
-    write_pod_place(writer_, {pod.status, pod.held, pod.node, pod.devices});
+    write_pod_place(writer_, {pod.status, pod.notes.held, pod.node, pod.devices});
     write_seconds(writer_, "started", pod.started);
     write_text(writer_, "namespace", pod.namespace_name);
     write_text(writer_, "nominatedNode", pod.nominated_node);
     write_text(writer_, "schedulerName", pod.scheduler.name);
+    write_text(writer_, "owner", pod.notes.owner);
     write_labels(writer_, "labels", pod.labels);
     if (pod.scheduler.binds_volumes) write_flag("unboundVolumes", true);
   }

@@ -35,7 +35,7 @@ GateKind gate_of(const Problem& problem, const Gang& gang, const std::function<b
 
 std::string_view held_message(const Problem& problem, const Gang& gang) {
   for (const PodIndex pod : gang.pods) {
-    const std::string_view held = problem.snapshot->pods[pod.value()].held;
+    const std::string_view held = problem.snapshot->pods[pod.value()].notes.held;
     if (is_gated(problem, pod) && !held.empty()) return held;
   }
   return {};

@@ -212,6 +212,12 @@ struct PodScheduler {
   bool binds_volumes = false;  // it binds a claim of the pod to a volume when it binds the pod
 };
 
+// What is known of a pod for people. No plan depends on it.
+struct PodNotes {
+  std::string_view held;   // why the importer holds the pod; empty: it does not. Then gated
+  std::string_view owner;  // the outermost object that owns the pod, `Job/train`, of its namespace; empty: unknown
+};
+
 struct SnapshotPod {
   std::string_view name;
   std::string_view gang;      // empty: a gang by itself, as `own_gang` defines
@@ -223,7 +229,7 @@ struct SnapshotPod {
   std::vector<std::int32_t> devices;  // where it runs; build_problem fills it in if the line does not give it
   std::optional<Nanoseconds> started, created;
   std::string_view nominated_node;  // empty: none
-  std::string_view held;            // why the importer holds the pod, for people; empty: it does not. Then gated
+  PodNotes notes;
   PodScheduler scheduler;
   Labels labels;
   std::int32_t own_gang = -1;  // position in Snapshot::own_gang_terms, -1: none given

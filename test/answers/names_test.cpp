@@ -16,7 +16,7 @@ Snapshot cluster() {
   cluster.node("gpu-1.example.com", 8).node("gpu-2.example.com", 8).node("cpu", 0);
   cluster.queue("research").queue("team-a@kueue.x-k8s.io");
   for (const char* gang :
-       {"ml/train", "lab/train", "ml/pg-sweep-0a1b", "ml/lab-work/workers", "ml/pair/a", "ml/pair/b"})
+       {"ml/train", "lab/train", "ml/pg-sweep-0a1b", "ml/lab-work/workers", "ml/pair/a", "ml/pair/b", "ml/lr-7"})
     cluster.gang(gang);
   const auto pod = [&](const std::string& space, const std::string& name, const std::string& more = "") {
     cluster.pod(space + "/" + name, 1, R"("namespace":")" + space + '"' + more);
@@ -31,6 +31,11 @@ Snapshot cluster() {
   pod("ml", "web-5d9-aaaaa", R"(,"labels":{"pod-template-hash":"5d9"})");
   pod("ml", "web-5d9-bbbbb", R"(,"labels":{"pod-template-hash":"5d9"})");
   pod("lab", "db-0", R"(,"labels":{"statefulset.kubernetes.io/pod-name":"db-0"})");
+  pod("ml", "lr-a", R"(,"owner":"PyTorchJob/lr","gang":"ml/lr-7")");
+  pod("ml", "lr-b", R"(,"owner":"PyTorchJob/lr","gang":"ml/lr-7")");
+  pod("ml", "night-29-x", R"(,"owner":"CronJob/night","labels":{"batch.kubernetes.io/job-name":"night-29"})");
+  pod("lab", "api-1", R"(,"owner":"Deployment/api")");
+  pod("ml", "sts-1", R"(,"owner":"StatefulSet/cache")");
   return test::Case::read(cluster.line());
 }
 
@@ -81,6 +86,21 @@ TEST(GangNames, OfAPodOrOfTheObjectThatMadeItsPodsAreThoseOfItsGang) {
   EXPECT_EQ(gang("statefulset/db"), "lab/db-0");
   EXPECT_EQ(gang("podgroup/pg-sweep-0a1b"), "ml/pg-sweep-0a1b");
   EXPECT_EQ(gang("pod/lab/train-0", "ml"), "lab/train");
+}
+
+TEST(GangNames, OfAnOutermostOwnerAreThoseOfItsPods) {
+  EXPECT_EQ(gang("pytorchjob/lr"), "ml/lr-7");
+  EXPECT_EQ(gang("PyTorchJob/lr"), "ml/lr-7");
+  EXPECT_EQ(gang("pytorchjobs.kubeflow.org/ml/lr"), "ml/lr-7");
+  EXPECT_EQ(gang("lr"), "ml/lr-7");
+  EXPECT_EQ(gang("cronjob/night"), "ml/night-29-x");
+  EXPECT_EQ(gang("cj/night"), "ml/night-29-x");
+  EXPECT_EQ(gang("job/night-29"), "ml/night-29-x") << "labels tell of the owners below";
+  EXPECT_EQ(gang("deploy/api", "ml"), "lab/api-1");
+  EXPECT_EQ(gang("sts/cache"), "ml/sts-1");
+  EXPECT_EQ(gang("job/night"), "no gang or pod 'job/night' in the cluster");
+  EXPECT_EQ(gang("mpijob/lr"), "no gang or pod 'mpijob/lr' in the cluster");
+  EXPECT_EQ(gang("nigth"), "no gang or pod 'nigth' in the cluster; did you mean 'night'?");
 }
 
 TEST(GangNames, OfAnotherKindAreNotTaken) {

@@ -278,5 +278,29 @@ TEST_F(SubmitTo, AQueueThatTheClusterDoesNotHaveIsTheReason) {
   EXPECT_EQ(run("--submit " + file + " --queue research").exit_code, 0);
 }
 
+// Before KAI's pod grouper has made PodGroups of them, pods belong to the queue of their label.
+TEST_F(SubmitTo, TheLabelOfKaiNamesTheQueueOfAJobWithoutAPodGroup) {
+  const std::string full = replaced(cluster_yaml(), "gpu: {quota: -1, limit: -1}", "gpu: {quota: 2, limit: 2}") +
+                           "---\napiVersion: v1\nkind: Pod\nmetadata:\n  namespace: ml\n  name: old\n"
+                           "  labels: {kai.scheduler/queue: kai-team}\nspec: {schedulerName: kai-scheduler, "
+                           "nodeName: n1, containers: " +
+                           std::string(kContainers) + "}\nstatus: {phase: Running}\n";
+  const std::string cluster = place_.file("full.yaml", full);
+  const std::string manifest =
+      replaced(job("labels: {kai.scheduler/queue: kai-team}", ", schedulerName: kai-scheduler"), "PODS", "1");
+  const auto answer = [&](const std::string& from) {
+    return place_.run("what-if --deterministic --threads 1 --no-remedies --format json --from " + from + " --submit -",
+                      manifest);
+  };
+  const Outcome found = answer(cluster);
+  EXPECT_EQ(found.exit_code, 1) << found.err;
+  EXPECT_HAS(found.out, R"({"gang":"ml/train-0","queue":"kai-team","starts":false)");
+  EXPECT_HAS(found.out, R"("reason":"LimitExceeded")");
+  const Outcome saved = answer(place_.file("full.json", place_.run("import kubernetes --quiet " + cluster).out));
+  EXPECT_EQ(saved.exit_code, 1) << saved.err;
+  EXPECT_HAS(saved.out, R"("reason":"LimitExceeded")") << "the label counts for a snapshot, too";
+  EXPECT_HAS(answer(from()).out, R"("queue":"kai-team","starts":true)");
+}
+
 }  // namespace
 }  // namespace muster::cli

@@ -7,6 +7,7 @@
 
 #include "io/kubernetes/groups.h"
 #include "io/kubernetes/pod/devices.h"
+#include "io/kubernetes/pod/kai_grouping.h"
 #include "io/kubernetes/pod/rare_ports.h"
 #include "io/kubernetes/pod/volumes.h"
 
@@ -130,7 +131,7 @@ bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
                      "it runs on " + std::string(pod.state.node) + ", a node that is not in the input");
     }
     owners_.join(pod);
-    join(pod);
+    join(in, pod);
     return true;
   });
 }
@@ -145,7 +146,16 @@ void ImportedWorkload::bind(KubernetesPod& pod) const {
   if (pod.gpus.request.is_shared() && !found->second.gpu_groups.empty()) pod.gpus.groups = found->second.gpu_groups;
 }
 
-void ImportedWorkload::join(KubernetesPod& pod) {
+// Whether KAI places the pod, but has not made its PodGroup yet.
+bool ImportedWorkload::awaits_kai_group(const KubernetesReading& in, const KubernetesPod& pod) const {
+  if (pod.membership.reference.system != GroupSystem::kNone || pod.owner.is_fixed) return false;
+  const GroupLabels& labels = pod.membership.labels;
+  const bool has_queue = !labels.kai_queue.empty() || !labels.runai_queue.empty();
+  if (pod.constraints.scheduler == in.kai.scheduler) return has_queue || labels.kueue_queue.empty();
+  return cluster_.queues().is_of_kai(labels.kai_queue) || cluster_.queues().is_of_kai(labels.runai_queue);
+}
+
+void ImportedWorkload::join(const KubernetesReading& in, KubernetesPod& pod) {
   const GroupLabels& labels = pod.membership.labels;
   KueueQueues& kueue = cluster_.queues().kueue();
   if (!labels.kueue_queue.empty()) kueue.use(pod.namespace_name, labels.kueue_queue);
@@ -156,12 +166,13 @@ void ImportedWorkload::join(KubernetesPod& pod) {
       kueue.is_stopped(pod.namespace_name, labels.kueue_queue)) {
     pod.hold("its queue is stopped");
   }
+  if (awaits_kai_group(in, pod)) pod.membership.reference = kai_group_of(pod);
   gangs_.join(pod);
 }
 
 bool ImportedWorkload::expand(KubernetesReading& in) {
   if (!owners_.expand(in, pods_, [this](const KubernetesGroup& group) { gangs_.add_made(group); })) return false;
-  for (std::size_t i = made_; i < pods_.size(); ++i) join(pods_[i]);
+  for (std::size_t i = made_; i < pods_.size(); ++i) join(in, pods_[i]);
   return true;
 }
 

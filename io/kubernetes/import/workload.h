@@ -54,7 +54,8 @@ class ImportedWorkload {
   [[nodiscard]] bool read_pods(ObjectVisitor& visitor);
   [[nodiscard]] bool expand(KubernetesReading& reading);
   void bind(KubernetesPod& pod) const;
-  void join(KubernetesPod& pod);
+  bool awaits_kai_group(const KubernetesReading& reading, const KubernetesPod& pod) const;
+  void join(const KubernetesReading& reading, KubernetesPod& pod);
 
   using PodName = std::pair<std::string_view, std::string_view>;
   struct PodNameHash {

@@ -18,6 +18,11 @@ namespace muster::kubernetes {
 // The annotation that tells how long a pod is expected to run, unless the options name another one.
 inline constexpr std::string_view kDurationAnnotation = "muster/expected-duration";
 
+// What marks KAI's pods and names their queues; its configuration may set both.
+struct KaiNames {
+  std::string_view scheduler = "kai-scheduler", queue_label = "kai.scheduler/queue";
+};
+
 // Shape: views into the parsed document. Parts that are absent are values without a tape.
 struct KubernetesObject {
   json::JsonValue value;
@@ -57,6 +62,7 @@ struct KubernetesReading : json::Reading {
   AttachLimits attach_limits;
   bool strict = true;                                          // what does not add up is an error
   std::string_view duration_annotation = kDurationAnnotation;  // that tells how long something runs
+  KaiNames kai;
   std::vector<Warning> warnings;
 
   // Records the error as a warning that names the object. `outcome`: how it was handled.

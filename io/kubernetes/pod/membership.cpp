@@ -78,9 +78,11 @@ bool read_group_labels(KubernetesReading& in, const PodParts& parts, GroupLabels
   const json::JsonValue task = parts.annotations[PodParts::kTaskAnnotation]
                                    ? parts.annotations[PodParts::kTaskAnnotation]
                                    : parts.labels[PodParts::kTaskLabel];
+  json::JsonValue queue = parts.labels[PodParts::kQueueLabel];
+  if (in.kai.queue_label != KaiNames().queue_label && !in.take(parts.all_labels, in.kai.queue_label, queue))
+    return false;
   std::string_view preemptable;
-  if (!in.text(parts.labels[PodParts::kQueueLabel], labels.kai_queue) ||
-      !in.text(parts.labels[PodParts::kRunaiQueue], labels.runai_queue) ||
+  if (!in.text(queue, labels.kai_queue) || !in.text(parts.labels[PodParts::kRunaiQueue], labels.runai_queue) ||
       !in.text(parts.labels[PodParts::kSubgroupLabel], labels.kai_subgroup) || !in.text(task, labels.volcano_task) ||
       !in.text(parts.annotations[PodParts::kPreemptable], preemptable)) {
     return false;

@@ -20,13 +20,16 @@ enum class GroupSystem : std::uint8_t {
   kCoscheduling,
   kCoschedulingSigs,
   kKueue,
+  kKaiOwner,  // a group that KAI is going to make for the pods of an owner,
+  kKaiPod,    // or for a pod alone: kai_grouping.h
   kNone
 };
 
 struct GroupReference {
   GroupSystem system = GroupSystem::kNone;
-  std::string_view name;            // of the group, of the Workload with kWorkload
-  std::string_view group, replica;  // only with kWorkload: the pod group within it, and its replica key
+  std::string_view name;  // of the group, of the Workload with kWorkload, of the owner with kKaiOwner
+  // With kWorkload, the pod group within it and its replica key; with kKaiOwner, the owner's kind and a part of it.
+  std::string_view group, replica;
   friend bool operator==(const GroupReference&, const GroupReference&) = default;
 };
 

@@ -79,15 +79,19 @@ TEST_F(KaiSnapshot, ItsConfigurationBecomesThePolicy) {
                     {"nodeResourceTopologies", {Json::object(), Json::object()}}};
   const Json placement = {{"name", "nodeplacement"}, {"arguments", {{"gpu", "spread"}, {"cpu", "binpack"}}}};
   const Json proportion = {{"name", "proportion"}, {"arguments", {{"kValue", "0.5"}}}};
-  const Json snapshot = {
-      {"config",
-       {{"actions", "allocate, consolidation, stalegangeviction, dance"},
-        {"tiers", {{{"plugins", {{{"name", "predicates"}}, placement, proportion}}}}}}},
-      {"schedulerParams",
-       {{"globalDefaultStalenessGracePeriod", 120'000'000'000}, {"partitionParams", {{"NodePoolLabelKey", "pool"}}}}},
-      {"rawObjects", raw}};
+  const Json snapshot = {{"config",
+                          {{"actions", "allocate, consolidation, stalegangeviction, dance"},
+                           {"tiers", {{{"plugins", {{{"name", "predicates"}}, placement, proportion}}}}}}},
+                         {"schedulerParams",
+                          {{"globalDefaultStalenessGracePeriod", 120'000'000'000},
+                           {"partitionParams", {{"NodePoolLabelKey", "pool"}}},
+                           {"queueLabelKey", "team/queue"},
+                           {"schedulerName", "night"}}},
+                         {"rawObjects", raw}};
   const auto made = kai_snapshot_objects(archive(snapshot.dump()));
   ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->configuration.queue_label, "team/queue");
+  EXPECT_EQ(made->configuration.scheduler, "night");
   KubernetesOptions options;
   options.policy = made->configuration.policy;
   options.grace_period = made->configuration.grace_period;

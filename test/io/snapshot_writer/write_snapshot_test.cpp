@@ -68,7 +68,8 @@ GangTerms own_terms(const Snapshot& in, const SnapshotPod& pod) {
 bool same_pod(const Snapshot& in_a, const SnapshotPod& a, const Snapshot& in_b, const SnapshotPod& b) {
   const auto tied = [](const SnapshotPod& p) {
     return std::tie(p.name, p.gang, p.subgroup, p.namespace_name, p.status, p.node, p.devices, p.started, p.created,
-                    p.nominated_node, p.held, p.scheduler.name, p.labels, p.scheduler.binds_volumes);
+                    p.nominated_node, p.notes.held, p.notes.owner, p.scheduler.name, p.labels,
+                    p.scheduler.binds_volumes);
   };
   return tied(a) == tied(b) && same(own_terms(in_a, a), own_terms(in_b, b)) &&
          same_spec(in_a, in_a.pod_specs[a.spec], in_b, in_b.pod_specs[b.spec]);
@@ -194,7 +195,7 @@ TEST(WriteSnapshot, WritesEveryKeyThatIsNotItsDefault) {
       "minResources":{"gpu":0.5,"cpu":"500m"},"topology":{"preferred":"zone"},"created":3,"timeout":"5m","expectedDuration":"1h","expectedEnd":9,"checkpointed":8,
       "stalenessGracePeriod":"never","staleSince":4,"weight":2},
       {"name":"h","priority":5,"preemptible":true,"minMember":1,"queue":"q","stalenessGracePeriod":"5s"}],
-    "pods":[{"name":"a/p","gang":"g","subgroup":"s","template":"t","status":"gated","held":"why","labels":{"l":"m"},
+    "pods":[{"name":"a/p","gang":"g","subgroup":"s","template":"t","status":"gated","held":"why","owner":"Job/p","labels":{"l":"m"},
       "nominatedNode":"n","schedulerName":"s","unboundVolumes":true,"created":1},
       {"name":"r","namespace":"other","queue":"q","priority":4,"timeout":"1s","weight":3,"created":2,"expectedDuration":5,
        "gpu":{"memory":"1Gi"},"node":"n","gpus":[1],"started":5,"status":"releasing"},
