@@ -11,7 +11,7 @@ namespace muster::kubernetes {
 // The queue of pods whose labels name none.
 inline constexpr std::string_view kKaiDefaultQueue = "default-queue";
 
-// kKaiPod, a group of the pod alone, or kKaiOwner, of all pods of an owner. Requires the pod's owners to be known.
+// kKaiPod, a group of the pod alone, or kKaiOwner, of all pods of an owner: the outermost one that is known so far.
 // Cost: O(labels of the pod).
 GroupReference kai_group_of(const KubernetesPod& pod);
 
