@@ -80,14 +80,15 @@ TEST(KubernetesKaiGrouping, LeavesPodsWithAGroupAndFixedPods) {
 std::vector<std::string> gangs_of(const Json& a, const Json& b, const std::vector<Json>& more = {}) {
   std::vector<Json> items = {a, b};
   items.insert(items.end(), more.begin(), more.end());
+  const ImportedObjects made = imported(items);
   std::vector<std::string> texts;
-  for (const Json& gang : imported(items).line["gangs"]) {
+  for (const Json& gang : made.line["gangs"]) {
     texts.push_back(gang["name"]);
     if (gang.contains("minMember")) texts.back() += " " + gang["minMember"].dump();
   }
   return texts;
 }
-std::vector<std::string> gangs_of(const char* kind, const std::vector<Json>& more = {}) {
+std::vector<std::string> gangs_of_two(const char* kind, const std::vector<Json>& more = {}) {
   return gangs_of(owned(of_kai("a"), kind, "o"), owned(of_kai("b"), kind, "o"), more);
 }
 
@@ -95,19 +96,19 @@ using Texts = std::vector<std::string>;
 
 TEST(KubernetesKaiGrouping, MakesTheGangsThatKaiMakes) {
   EXPECT_EQ(gangs_of(of_kai("a"), of_kai("b")), (Texts{"team/a", "team/b"}));
-  EXPECT_EQ(gangs_of("Job"), (Texts{"team/a", "team/b"}));
-  EXPECT_EQ(gangs_of("Pod"), (Texts{"team/a", "team/b"}));
+  EXPECT_EQ(gangs_of_two("Job"), (Texts{"team/a", "team/b"}));
+  EXPECT_EQ(gangs_of_two("Pod"), (Texts{"team/a", "team/b"}));
   for (const char* kind : {"PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "MPIJob", "RayCluster"}) {
-    EXPECT_EQ(gangs_of(kind), (Texts{"team/o"})) << kind << ": of all its pods";
+    EXPECT_EQ(gangs_of_two(kind), (Texts{"team/o"})) << kind << ": of all its pods";
   }
   for (const char* kind : {"StatefulSet", "ReplicaSet", "Experiment"}) {
-    EXPECT_EQ(gangs_of(kind), (Texts{"team/o 1"})) << kind << ": one group, each pod on its own";
+    EXPECT_EQ(gangs_of_two(kind), (Texts{"team/o 1"})) << kind << ": one group, each pod on its own";
   }
-  EXPECT_EQ(gangs_of("Workflow"), (Texts{"team/a", "team/b"})) << "which KAI passes over";
-  EXPECT_EQ(gangs_of("Job", {owned(owner("batch/v1", "Job", "o"), "Workflow", "w")}), (Texts{"team/a", "team/b"}));
-  EXPECT_EQ(gangs_of("Job", {owned(owner("batch/v1", "Job", "o"), "CronJob", "c")}), (Texts{"team/o 1"}));
-  EXPECT_EQ(gangs_of("Job", {owned(owner("batch/v1", "Job", "o"), "MPIJob", "mpi")}), (Texts{"team/mpi"}));
-  EXPECT_EQ(gangs_of("ReplicaSet", {owned(owner("apps/v1", "ReplicaSet", "o"), "Deployment", "web")}),
+  EXPECT_EQ(gangs_of_two("Workflow"), (Texts{"team/a", "team/b"})) << "which KAI passes over";
+  EXPECT_EQ(gangs_of_two("Job", {owned(owner("batch/v1", "Job", "o"), "Workflow", "w")}), (Texts{"team/a", "team/b"}));
+  EXPECT_EQ(gangs_of_two("Job", {owned(owner("batch/v1", "Job", "o"), "CronJob", "c")}), (Texts{"team/o 1"}));
+  EXPECT_EQ(gangs_of_two("Job", {owned(owner("batch/v1", "Job", "o"), "MPIJob", "mpi")}), (Texts{"team/mpi"}));
+  EXPECT_EQ(gangs_of_two("ReplicaSet", {owned(owner("apps/v1", "ReplicaSet", "o"), "Deployment", "web")}),
             (Texts{"team/a", "team/b"}));
 }
 

@@ -18,7 +18,8 @@ Json owned(Json made, const char* kind, const char* name) {
 
 // Of the pod `p`.
 std::string owner_in(const std::vector<Json>& items) {
-  const Json& made = imported(items).pod("team/p");
+  const ImportedObjects all = imported(items);
+  const Json& made = all.pod("team/p");
   return made.contains("owner") ? std::string(made["owner"]) : "";
 }
 
