@@ -1,10 +1,9 @@
 // Nodes that come, go and close.
-#include "model/change/nodes.h"
-
 #include <algorithm>
 #include <string>
 #include <unordered_set>
 
+#include "model/change/node_trouble.h"
 #include "model/change/parts.h"
 #include "model/problem/next_snapshot.h"
 

@@ -44,22 +44,23 @@ bool Run::is_choice_proven() const {
 Experiment::Experiment(const Snapshot& original, portfolio::Portfolio& portfolio, ExperimentOptions options)
     : original_(original), portfolio_(portfolio), options_(std::move(options)) {}
 
-Result<std::unique_ptr<Run>> Experiment::solve(std::span<const change::Change> changes) {
-  return solve(Snapshot(original_), changes);
+Result<std::unique_ptr<Run>> Experiment::solve(std::span<const change::Change> changes,
+                                               portfolio::Clock::time_point end) {
+  return run(Snapshot(original_), changes, options_.solve, end);
 }
 
 Result<std::unique_ptr<Run>> Experiment::solve(Snapshot snapshot, std::span<const change::Change> changes) {
-  return run(std::move(snapshot), changes, options_.solve);
+  return run(std::move(snapshot), changes, options_.solve, options_.end);
 }
 
 Result<std::unique_ptr<Run>> Experiment::sketch(Snapshot snapshot, std::span<const change::Change> changes) {
   portfolio::SolveOptions solve = options_.solve;
   solve.engine = portfolio::Engine::kGreedy;
-  return run(std::move(snapshot), changes, std::move(solve));
+  return run(std::move(snapshot), changes, std::move(solve), options_.end);
 }
 
 Result<std::unique_ptr<Run>> Experiment::run(Snapshot snapshot, std::span<const change::Change> changes,
-                                             portfolio::SolveOptions solve) {
+                                             portfolio::SolveOptions solve, portfolio::Clock::time_point end) {
   auto run = std::make_unique<Run>();
   run->snapshot = std::make_unique<Snapshot>(std::move(snapshot));
   if (auto failure = change::apply(changes, *run->snapshot)) return *std::move(failure);
@@ -69,7 +70,7 @@ Result<std::unique_ptr<Run>> Experiment::run(Snapshot snapshot, std::span<const 
   solve.deadline = portfolio::Clock::time_point::max();
   if (!solve.deterministic) {
     const auto budget = std::chrono::duration_cast<portfolio::Clock::duration>(options_.budget);
-    solve.deadline = std::min(options_.end, portfolio::Clock::now() + budget);
+    solve.deadline = std::min({end, options_.end, portfolio::Clock::now() + budget});
   }
   run->solution = portfolio_.solve(*run->snapshot, run->problem, solve);
   ++runs_;

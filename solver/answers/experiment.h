@@ -52,8 +52,9 @@ class Experiment {
   const ExperimentOptions& options() const { return options_; }
 
   // The plan with these changes. Errors: those of change::apply and of build_problem. Cost: a copy of the snapshot,
-  // build_problem, and one solve.
-  Result<std::unique_ptr<Run>> solve(std::span<const change::Change> changes);
+  // build_problem, and one solve, which ends at `end` if that comes before the end of its budget.
+  Result<std::unique_ptr<Run>> solve(std::span<const change::Change> changes,
+                                     portfolio::Clock::time_point end = portfolio::Clock::time_point::max());
   // The same of another snapshot by the greedy engine alone, for a guess.
   Result<std::unique_ptr<Run>> sketch(Snapshot snapshot, std::span<const change::Change> changes);
   // The same of another snapshot, such as one with a workload that is about to be submitted.
@@ -63,7 +64,7 @@ class Experiment {
 
  private:
   Result<std::unique_ptr<Run>> run(Snapshot snapshot, std::span<const change::Change> changes,
-                                   portfolio::SolveOptions solve);
+                                   portfolio::SolveOptions solve, portfolio::Clock::time_point end);
 
   const Snapshot& original_;
   portfolio::Portfolio& portfolio_;

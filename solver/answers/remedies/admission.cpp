@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "model/base/tuning.h"
+
 namespace muster::answers {
 namespace {
 
@@ -45,6 +47,13 @@ void Admission::begin_search(double share) {
   end_of_search_ = now + std::chrono::duration_cast<portfolio::Clock::duration>(part);
 }
 
+portfolio::Clock::time_point Admission::end_of_test() const {
+  if (end_of_search_ == portfolio::Clock::time_point::max()) return end_of_search_;
+  const portfolio::Clock::time_point now = portfolio::Clock::now();
+  const std::chrono::duration<double> part = (end_of_search_ - now) * kTuning.parts.half;
+  return now + std::chrono::duration_cast<portfolio::Clock::duration>(part);
+}
+
 bool Admission::is_over() const {
   if (is_trial_) return true;
   if (tests_left_ <= 0 || tests_of_search_ <= 0) return true;
@@ -58,7 +67,7 @@ std::optional<Admitted> Admission::test(const Changes& changes) {
   if (is_over()) return std::nullopt;
   --tests_left_;
   --tests_of_search_;
-  return known_[key] = judged(experiment_.solve(changes), question_.gang);
+  return known_[key] = judged(experiment_.solve(changes, end_of_test()), question_.gang);
 }
 
 std::optional<Admitted> Admission::sketch(const Changes& changes) {

@@ -52,6 +52,9 @@ class Admission {
   bool is_over() const;
 
  private:
+  // So that there is time for others after it.
+  portfolio::Clock::time_point end_of_test() const;
+
   Experiment& experiment_;
   Question question_;
   std::int64_t tests_left_;

@@ -14,9 +14,11 @@ namespace muster::answers {
 
 std::optional<Remedy> least_count(RemedyKind kind, CountRange range, Admission& admission,
                                   const std::function<Changes(std::int64_t)>& changes) {
-  const auto sketched = smallest_count(
-      range, [&](std::int64_t count) { return admission.sketch(changes(count)); }, Depth::kRough);
-  if (sketched) range.guess = sketched->count;
+  if (const auto guessed = admission.test(changes(range.guess)); guessed && !guessed->admits) {
+    const auto sketched = smallest_count(
+        range, [&](std::int64_t count) { return admission.sketch(changes(count)); }, Depth::kRough);
+    if (sketched) range.guess = sketched->count;
+  }
   const auto found = smallest_count(
       range, [&](std::int64_t count) { return admission.test(changes(count)); }, Depth::kThorough);
   if (!found) return std::nullopt;

@@ -1,11 +1,10 @@
 // Remedies that concern nodes: more of them, cordoned ones, tainted ones, other domains.
-#include "model/change/nodes.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "model/change/node_trouble.h"
 #include "model/snapshot/filters.h"
 #include "solver/answers/node_kind.h"
 #include "solver/answers/remedies/search.h"
