@@ -1,0 +1,60 @@
+// Keeps a KindSink equal to the objects of one kind on the API server: a list, then a watch, for ever.
+//
+// The algorithm is that of client-go's reflector (tools/cache/reflector.go). It lists in pages of `page_objects`,
+// consistently (no resourceVersion), then watches from the version of the list with bookmarks. A watch that ends goes
+// on at the last version that came, after a backoff if it brought nothing. 410 Gone, in the list or the watch, lists
+// anew; the objects known so far stay until that list ends. A watch whose input makes no sense goes on at the last
+// version, too, and lists anew if it makes no sense at once again.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "io/api_server/api_client.h"
+#include "io/api_server/backoff.h"
+#include "io/api_server/kind_sink.h"
+#include "io/json/json_document.h"
+
+namespace muster::api_server {
+
+struct WatchOptions {
+  int page_objects = 500;  // client-go: pager.go
+  // The server ends a watch after a random time between these (client-go: minWatchTimeout, 5 to 10 min).
+  std::chrono::seconds least_watch{300}, most_watch{600};
+  // A watch on which no byte comes for this long is dead. The server sends a bookmark about each minute
+  // (apiserver/pkg/storage/cacher: defaultBookmarkFrequency).
+  std::chrono::milliseconds silence{180'000};
+  std::chrono::milliseconds slow_retry{60'000};          // after 403 and 404; up to half as long again, at random
+  std::size_t max_object_bytes = std::size_t{16} << 20;  // a line of a watch; etcd's limit is 1.5 MiB
+  std::size_t max_depth = 64;                            // of JSON
+  BackoffLimits backoff;
+};
+
+class KindWatch {
+ public:
+  // `path`: "/api/v1/pods". `accept`: empty: JSON. Nothing happens before start(). The client, the sink and the scratch
+  // document, which several watches may share, outlive the watch; `seed` differs from watch to watch.
+  struct Target {
+    std::string path, accept = {};
+  };
+  KindWatch(ApiClient& client, Target target, KindSink& sink, json::JsonDocument& scratch, const WatchOptions& options,
+            std::uint64_t seed);
+  // Ends the watch; the sink keeps what it has.
+  ~KindWatch();
+  KindWatch(const KindWatch&) = delete;
+  KindWatch& operator=(const KindWatch&) = delete;
+
+  void start();
+  // How many lists have begun, and how many watches.
+  std::uint64_t lists() const;
+  std::uint64_t watches() const;
+
+ private:
+  class Implementation;
+  std::shared_ptr<Implementation> implementation_;
+};
+
+}  // namespace muster::api_server
