@@ -38,7 +38,7 @@ struct ApiLimits {
 
 struct ApiRequest {
   std::string method = "GET";
-  std::string target;  // "/api/v1/pods?limit=500": without the base path of the address
+  std::string target = {};  // "/api/v1/pods?limit=500": without the base path of the address
   std::string accept = "application/json";
   std::string content_type = {};  // of the body
   std::string body = {};
@@ -70,11 +70,11 @@ class ApiStream {
 };
 
 struct StreamHandlers {
-  std::function<void(const ApiResponse& head)> open;  // the status is 2xx; the body follows
-  std::function<void(std::string_view bytes)> bytes;  // any piece of the body, never empty
+  std::function<void(const ApiResponse& head)> open = {};  // the status is 2xx; the body follows
+  std::function<void(std::string_view bytes)> bytes = {};  // any piece of the body, never empty
   // The last call. Status 2xx: the stream has been open, and `error` says what cut it, or is empty if the server ended
   // it properly. Else as of a request.
-  std::function<void(const ApiResponse&)> end;
+  std::function<void(const ApiResponse&)> end = {};
 };
 
 class ApiClient {
@@ -97,6 +97,8 @@ class ApiClient {
   // Connections that are open or being opened, and requests that wait for one.
   std::size_t connections() const;
   std::size_t waiting() const;
+  // Expires with the client.
+  std::weak_ptr<const void> lifetime() const;
 
  private:
   struct Implementation;

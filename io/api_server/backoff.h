@@ -24,7 +24,7 @@ class Backoff {
  public:
   Backoff(BackoffLimits limits, std::uint64_t seed);
 
-  // One more failure. Never less than `retry_after`; that much and the jitter of a first failure if it is set.
+  // One more failure: a random time up to its limit, after `retry_after` if the server asks for that.
   std::chrono::milliseconds next(std::optional<std::chrono::seconds> retry_after = {});
   // It has succeeded.
   void reset() { failures_ = 0; }

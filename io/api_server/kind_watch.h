@@ -30,7 +30,7 @@ struct WatchOptions {
   std::chrono::milliseconds slow_retry{60'000};          // after 403 and 404; up to half as long again, at random
   std::size_t max_object_bytes = std::size_t{16} << 20;  // a line of a watch; etcd's limit is 1.5 MiB
   std::size_t max_depth = 64;                            // of JSON
-  BackoffLimits backoff;
+  BackoffLimits backoff = {};
 };
 
 class KindWatch {

@@ -8,6 +8,7 @@
 
 #include "io/json/json_writer.h"
 #include "io/kubernetes/object/object.h"
+#include "model/base/require.h"
 
 namespace muster::kubernetes {
 
@@ -33,6 +34,7 @@ class LatestTime {
  public:
   bool may_be_latest(std::string_view text) {
     constexpr std::size_t kWholeSeconds = std::string_view("2026-03-01T10:00:00Z").size();
+    if (!is_needed_) return false;
     if (!is_used_ || text.size() != kWholeSeconds || text.back() != 'Z') return true;
     if (text <= latest_) {
       has_dropped_ = true;
@@ -44,30 +46,61 @@ class LatestTime {
   bool has_dropped() const { return has_dropped_; }
   // If objects may be removed again, all of them count.
   void keep_all() { is_used_ = has_dropped_ = false; }
+  // If the time is known otherwise.
+  void drop_all() { is_needed_ = false; }
 
  private:
   std::string latest_;
-  bool is_used_ = true, has_dropped_ = false;
+  bool is_used_ = true, has_dropped_ = false, is_needed_ = true;
 };
+
+// Those that the import reads, of pods, templates, owners and claims.
+bool is_read_annotation(std::string_view key, std::string_view duration_annotation) {
+  return key == (duration_annotation.empty() ? kDurationAnnotation : duration_annotation) ||
+         is_any(key, {"gpu-fraction",
+                      "gpu-fraction-num-devices",
+                      "gpu-memory",
+                      "kubernetes.io/config.mirror",
+                      "kueue.x-k8s.io/pod-group-total-count",
+                      "kueue.x-k8s.io/podset-group-name",
+                      "kueue.x-k8s.io/podset-preferred-topology",
+                      "kueue.x-k8s.io/podset-required-topology",
+                      "kueue.x-k8s.io/podset-slice-required-topology",
+                      "leaderworkerset.sigs.k8s.io/exclusive-topology",
+                      "pod-group-name",
+                      "pv.kubernetes.io/bind-completed",
+                      "scheduling.k8s.io/group-name",
+                      "scheduling.volcano.sh/group-name",
+                      "scheduling.volcano.sh/queue-name",
+                      "volcano.sh/preemptable",
+                      "volcano.sh/task-spec",
+                      "volcano.sh/vgpu-mode",
+                      "volume.beta.kubernetes.io/storage-class",
+                      "volume.kubernetes.io/selected-node"});
+}
 
 // What the import reads of each part of an object, whatever its kind.
 class PartWriter {
  public:
-  PartWriter(json::JsonDocument& document, LatestTime& times, std::string& out)
-      : times_(times), document_(document), writer_(out) {}
+  // `single`: set if the object is not part of a document (slim_object).
+  PartWriter(json::JsonDocument& document, LatestTime& times, std::string& out, const SlimObject* single = nullptr)
+      : times_(times), document_(document), single_(single), writer_(out) {}
+
+  void write_single(json::JsonValue object) {
+    writer_.raw("{");
+    if (!single_->api_version.empty()) {
+      writer_.separate(first_).raw(R"("apiVersion":)").string(single_->api_version);
+      writer_.separate(first_).raw(R"("kind":)").string(single_->kind);
+    }
+    for (const json::JsonMember member : object.members()) {
+      const bool is_replaced = !single_->api_version.empty() && (member.key == "apiVersion" || member.key == "kind");
+      if (!is_replaced) write_part(member.key, member.value);
+    }
+    writer_.raw("}");
+  }
 
   void write_object(json::JsonValue object) {
-    write_members(object, [this](std::string_view key, json::JsonValue value) {
-      if (key == "metadata") return write(key, value, &PartWriter::write_metadata);
-      if (key == "spec") return write(key, value, &PartWriter::write_spec);
-      if (key == "status") return write(key, value, &PartWriter::write_status);
-      if (key == "object" || key == "template") return write(key, value, &PartWriter::write_object);
-      if (key == "items") return write(key, value, &PartWriter::write_objects);
-      if (is_any(key, {"apiVersion", "kind", "type", "value", "globalDefault", "preemptionPolicy", "format",
-                       "allowedTopologies", "provisioner", "volumeBindingMode"})) {
-        copy(key, value);
-      }
-    });
+    write_members(object, [this](std::string_view key, json::JsonValue value) { write_part(key, value); });
   }
 
  private:
@@ -103,6 +136,17 @@ class PartWriter {
     write_json(writer_, document_, value);
   }
 
+  void write_part(std::string_view key, json::JsonValue value) {
+    if (key == "metadata") return write(key, value, &PartWriter::write_metadata);
+    if (key == "spec") return write(key, value, &PartWriter::write_spec);
+    if (key == "status") return write(key, value, &PartWriter::write_status);
+    if (key == "object" || key == "template") return write(key, value, &PartWriter::write_object);
+    if (key == "items") return write(key, value, &PartWriter::write_objects);
+    if (is_any(key, {"apiVersion", "kind", "type", "value", "globalDefault", "preemptionPolicy", "format",
+                     "allowedTopologies", "provisioner", "volumeBindingMode"})) {
+      copy(key, value);
+    }
+  }
   void write_objects(json::JsonValue list) {
     write_elements(list, [this](json::JsonValue element) { write_object(element); });
   }
@@ -110,6 +154,7 @@ class PartWriter {
     write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (key == "annotations") return write(key, value, &PartWriter::write_annotations);
       if (key == "ownerReferences") return write(key, value, &PartWriter::write_owners);
+      if (key == "uid" && single_ != nullptr) return copy(key, value);
       if (is_any(key, {"creationTimestamp", "deletionTimestamp", "generateName", "generation", "labels", "name",
                        "namespace"}))
         copy(key, value);
@@ -117,7 +162,10 @@ class PartWriter {
   }
   void write_annotations(json::JsonValue object) {
     write_members(object, [this](std::string_view key, json::JsonValue value) {
-      if (key != "kubectl.kubernetes.io/last-applied-configuration" && !key.starts_with("nfd.node.kubernetes.io/")) {
+      if (single_ != nullptr) {
+        if (is_read_annotation(key, single_->duration_annotation)) copy(key, value);
+      } else if (key != "kubectl.kubernetes.io/last-applied-configuration" &&
+                 !key.starts_with("nfd.node.kubernetes.io/")) {
         copy(key, value);
       }
     });
@@ -168,7 +216,7 @@ class PartWriter {
   }
   void write_status(json::JsonValue object) {
     write_members(object, [this](std::string_view key, json::JsonValue value) {
-      if (key == "conditions") return write(key, value, &PartWriter::write_times);
+      if (key == "conditions") return write(key, value, single_ ? &PartWriter::write_read : &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
       if (is_any(key,
@@ -184,6 +232,7 @@ class PartWriter {
       write_members(element, [this](std::string_view key, json::JsonValue value) {
         if (is_any(key, {"allocatedResources", "name", "resources"})) return copy(key, value);
         if (key == "state") return write(key, value, &PartWriter::write_container_state);
+        if (single_ != nullptr) return;
         const bool holds_times =
             (value.is(json::JsonKind::kObject) || value.is(json::JsonKind::kArray)) && value.size() > 0;
         if (holds_times) write(key, value, &PartWriter::write_times);
@@ -193,6 +242,7 @@ class PartWriter {
   // Its end, which counts even if it is not the latest instant.
   void write_container_state(json::JsonValue object) {
     write_members(object, [this](std::string_view key, json::JsonValue value) {
+      if (single_ != nullptr && key != "terminated") return;
       if (key != "terminated" || !value.is(json::JsonKind::kObject)) return write(key, value, &PartWriter::write_times);
       write(key, value, &PartWriter::write_end);
     });
@@ -212,6 +262,18 @@ class PartWriter {
         if (is_any(key, {"allocatedResources", "name", "resources"})) copy(key, value);
       });
     });
+  }
+  // Of a single object's conditions those of which more than the times is read.
+  void write_read(json::JsonValue list) {
+    if (!list.is(json::JsonKind::kArray)) return write_json(writer_, document_, list);
+    bool first = true;
+    writer_.raw("[");
+    for (const json::JsonValue element : list.elements()) {
+      if (element.is(json::JsonKind::kObject) && !is_read_condition(element)) continue;
+      writer_.separate(first);
+      write_times(element);
+    }
+    writer_.raw("]");
   }
   // Of conditions and states the latest instants, and whether an object is ready or done.
   void write_times(json::JsonValue value) {
@@ -250,6 +312,7 @@ class PartWriter {
 
   LatestTime& times_;
   json::JsonDocument& document_;
+  const SlimObject* single_;
   json::JsonWriter writer_;
   bool first_ = true;
 };
@@ -379,6 +442,13 @@ std::optional<std::string> slim_objects(std::string& text, json::JsonDocument& s
 std::optional<std::string> slim_objects(std::string_view text, json::JsonDocument& scratch, std::size_t max_depth) {
   const simdjson::padded_string padded(text);
   return Slimmer(padded, scratch, max_depth).run();
+}
+
+void slim_object(json::JsonDocument& document, json::JsonValue object, const SlimObject& how, std::string& out) {
+  MUSTER_REQUIRE(object.is(json::JsonKind::kObject));
+  LatestTime times;
+  times.drop_all();
+  PartWriter(document, times, out, &how).write_single(object);
 }
 
 }  // namespace muster::kubernetes

@@ -22,4 +22,16 @@ bool begins_as_kubernetes(std::string_view text);
 std::optional<std::string> slim_objects(std::string& text, json::JsonDocument& scratch, std::size_t max_depth);
 std::optional<std::string> slim_objects(std::string_view text, json::JsonDocument& scratch, std::size_t max_depth);
 
+// How one object is slimmed.
+struct SlimObject {
+  std::string_view api_version, kind;    // written if they are not empty, instead of the object's own
+  std::string_view duration_annotation;  // as in KubernetesOptions; empty: kDurationAnnotation
+};
+
+// Appends one object, with metadata.uid, and without what the import does not read even of a single object: every other
+// annotation, and instants that only tell what time it is (KubernetesOptions::time must be set then). So two states of
+// an object that differ in nothing that is read give the same text, but for what the import ignores of its kind alone.
+// Requires `object` to be an object of `document`. Cost: about 3 ns a byte of the object.
+void slim_object(json::JsonDocument& document, json::JsonValue object, const SlimObject& how, std::string& out);
+
 }  // namespace muster::kubernetes

@@ -1,0 +1,263 @@
+#include "io/api_server/object_store.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "io/kubernetes/object/slim.h"
+#include "model/base/require.h"
+
+namespace muster::api_server {
+
+namespace {
+
+// What identifies an object, and its version.
+struct Identity {
+  std::string_view namespace_name, name, uid, resource_version;
+};
+
+std::optional<Identity> read_identity(json::JsonValue object) {
+  if (!object.is(json::JsonKind::kObject)) return std::nullopt;
+  for (const json::JsonMember member : object.members()) {
+    if (member.key != "metadata" || !member.value.is(json::JsonKind::kObject)) continue;
+    Identity identity;
+    for (const json::JsonMember part : member.value.members()) {
+      if (!part.value.is(json::JsonKind::kString)) continue;
+      const std::string_view text = part.value.string();
+      if (part.key == "name") identity.name = text;
+      if (part.key == "namespace") identity.namespace_name = text;
+      if (part.key == "uid") identity.uid = text;
+      if (part.key == "resourceVersion") identity.resource_version = text;
+    }
+    if (identity.name.empty()) return std::nullopt;
+    return identity;
+  }
+  return std::nullopt;
+}
+
+// As the API server sorts: a namespace's objects together. Names hold no slash.
+std::string key_of(std::string_view namespace_name, std::string_view name) {
+  if (namespace_name.empty()) return std::string(name);
+  return std::string(namespace_name).append("/").append(name);
+}
+
+}  // namespace
+
+struct ObjectStore::Implementation {
+  class Kind;
+
+  void changed(bool matters) {
+    if (matters) ++revision;
+    if (on_change) on_change();
+  }
+  bool is_complete(bool as_allowed) const;
+
+  Clock clock;
+  std::string duration_annotation;
+  std::map<const kubernetes::KnownKind*, std::unique_ptr<Kind>> kinds;  // of one array: in the order of known_kinds()
+  std::string scratch;
+  std::uint64_t revision = 0;
+  std::function<void()> on_change;
+};
+
+class ObjectStore::Implementation::Kind final : public KindSink {
+ public:
+  Kind(Implementation& store, const ServedKind& kind) : store_(store), api_version_(kind.api_version()) {
+    report_.kind = kind;
+  }
+
+  void list_begins() override {
+    is_listing_ = true;
+    ++list_;
+  }
+
+  void list_ends(std::string_view resource_version) override {
+    is_listing_ = false;
+    report_.is_listed = true;
+    bool matters = false;
+    for (auto at = objects_.begin(); at != objects_.end();) {
+      if (at->second.list == list_) {
+        ++at;
+      } else {
+        at = erase(at);
+        matters = true;
+      }
+    }
+    reached(resource_version);
+    store_.changed(matters);
+  }
+
+  bool set(json::JsonDocument& document, json::JsonValue object) override {
+    const std::optional<Identity> identity = read_identity(object);
+    if (!identity) return false;
+    note_event();
+    std::string& slim = store_.scratch;
+    slim.clear();
+    kubernetes::slim_object(document, object, {api_version_, report_.kind.known->kind, store_.duration_annotation},
+                            slim);
+    const auto [place, is_new] = objects_.try_emplace(key_of(identity->namespace_name, identity->name));
+    Entry& entry = place->second;
+    entry.list = list_;
+    if (!is_new) bytes_ -= bytes_of(*place);
+    const bool matters = is_new || entry.object.text != slim;
+    if (matters) entry.object.text = std::string(slim);  // as long as it is, not as the last one was
+    entry.object.uid = identity->uid;
+    entry.object.resource_version = identity->resource_version;
+    bytes_ += bytes_of(*place);
+    if (!matters) return true;
+    ++report_.changes;
+    store_.changed(true);
+    return true;
+  }
+
+  bool remove(json::JsonDocument&, json::JsonValue object) override {
+    const std::optional<Identity> identity = read_identity(object);
+    if (!identity) return false;
+    note_event();
+    const auto found = objects_.find(key_of(identity->namespace_name, identity->name));
+    if (found == objects_.end()) return true;
+    erase(found);
+    ++report_.changes;
+    store_.changed(true);
+    return true;
+  }
+
+  void reached(std::string_view resource_version) override {
+    report_.resource_version = resource_version;
+    report_.last_event = store_.clock();
+  }
+
+  void changed(WatchState state, const std::string& error) override {
+    if (state == report_.state && error == report_.error) return;
+    report_.state = state;
+    report_.error = error;
+    store_.changed(false);
+  }
+
+  bool is_complete(bool as_allowed) const {
+    const bool is_closed = report_.state == WatchState::kForbidden || report_.state == WatchState::kGone;
+    return is_closed ? as_allowed : report_.is_listed;
+  }
+  const StoredObject* find(std::string_view namespace_name, std::string_view name) const {
+    const auto found = objects_.find(key_of(namespace_name, name));
+    return found == objects_.end() ? nullptr : &found->second.object;
+  }
+  void write(std::string& out) const {
+    for (const auto& [key, entry] : objects_) {
+      if (out.back() != '[') out += ',';
+      out += entry.object.text;
+    }
+  }
+  std::size_t bytes() const { return bytes_; }
+  std::size_t size() const { return objects_.size(); }
+  KindReport report() const {
+    KindReport report = report_;
+    report.objects = objects_.size();
+    report.bytes = bytes_;
+    return report;
+  }
+
+ private:
+  struct Entry {
+    StoredObject object;
+    std::uint64_t list = 0;  // the last one that had it, or the current one when it was watched
+  };
+  using Objects = std::map<std::string, Entry, std::less<>>;
+
+  // A node of the map has three pointers and a colour before its value.
+  static std::size_t bytes_of(const Objects::value_type& value) {
+    const StoredObject& object = value.second.object;
+    return sizeof(value) + 4 * sizeof(void*) + value.first.capacity() + object.text.capacity() + object.uid.capacity() +
+           object.resource_version.capacity();
+  }
+  Objects::iterator erase(Objects::iterator at) {
+    bytes_ -= bytes_of(*at);
+    return objects_.erase(at);
+  }
+  void note_event() {
+    if (is_listing_) return;
+    ++report_.events;
+    report_.last_event = store_.clock();
+  }
+
+  Implementation& store_;
+  std::string api_version_;
+  KindReport report_;
+  Objects objects_;
+  std::size_t bytes_ = 0;
+  std::uint64_t list_ = 0;
+  bool is_listing_ = false;
+};
+
+bool ObjectStore::Implementation::is_complete(bool as_allowed) const {
+  return !kinds.empty() &&
+         std::ranges::all_of(kinds, [&](const auto& kind) { return kind.second->is_complete(as_allowed); });
+}
+
+ObjectStore::ObjectStore(Clock clock, std::string duration_annotation)
+    : implementation_(std::make_unique<Implementation>()) {
+  implementation_->clock = std::move(clock);
+  implementation_->duration_annotation = std::move(duration_annotation);
+}
+ObjectStore::~ObjectStore() = default;
+
+KindSink& ObjectStore::add_kind(const ServedKind& kind) {
+  MUSTER_REQUIRE(!implementation_->kinds.contains(kind.known));
+  auto added = std::make_unique<Implementation::Kind>(*implementation_, kind);
+  KindSink& sink = *added;
+  implementation_->kinds.emplace(kind.known, std::move(added));
+  implementation_->changed(false);
+  return sink;
+}
+
+void ObjectStore::remove_kind(const kubernetes::KnownKind& known) {
+  const auto found = implementation_->kinds.find(&known);
+  if (found == implementation_->kinds.end()) return;
+  const bool matters = found->second->size() > 0;
+  implementation_->kinds.erase(found);
+  implementation_->changed(matters);
+}
+
+std::string ObjectStore::text() const {
+  std::string out;
+  out.reserve(bytes() + 64);
+  out += R"({"apiVersion":"v1","kind":"List","items":[)";
+  for (const auto& [known, kind] : implementation_->kinds) kind->write(out);
+  out += "]}";
+  return out;
+}
+
+const StoredObject* ObjectStore::find(std::string_view group, std::string_view kind, std::string_view namespace_name,
+                                      std::string_view name) const {
+  for (const auto& [known, objects] : implementation_->kinds) {
+    if (known->group == group && known->kind == kind) return objects->find(namespace_name, name);
+  }
+  return nullptr;
+}
+
+bool ObjectStore::is_complete() const { return implementation_->is_complete(false); }
+bool ObjectStore::is_complete_as_allowed() const { return implementation_->is_complete(true); }
+std::uint64_t ObjectStore::revision() const { return implementation_->revision; }
+
+std::size_t ObjectStore::bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [known, kind] : implementation_->kinds) bytes += kind->bytes();
+  return bytes;
+}
+
+std::size_t ObjectStore::objects() const {
+  std::size_t count = 0;
+  for (const auto& [known, kind] : implementation_->kinds) count += kind->size();
+  return count;
+}
+
+std::vector<KindReport> ObjectStore::reports() const {
+  std::vector<KindReport> reports;
+  for (const auto& [known, kind] : implementation_->kinds) reports.push_back(kind->report());
+  return reports;
+}
+
+void ObjectStore::on_change(std::function<void()> handler) { implementation_->on_change = std::move(handler); }
+
+}  // namespace muster::api_server
