@@ -13,9 +13,10 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "io/api_server/api_client.h"
+#include "io/api_server/api_request.h"
 #include "io/api_server/credentials.h"
 #include "io/api_server/response_reader.h"
+#include "io/api_server/server_address.h"
 #include "io/api_server/timer.h"
 #include "io/api_server/transport.h"
 
@@ -57,7 +58,7 @@ struct CallContext {
 };
 
 struct CallHandlers {
-  ApiClient::Handler done;  // empty: a stream
+  ApiHandler done;  // empty: a stream
   StreamHandlers stream = {};
   std::chrono::milliseconds silence{0};  // of a stream
 };

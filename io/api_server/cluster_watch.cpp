@@ -39,8 +39,9 @@ class CrdSink final : public KindSink {
   bool remove(json::JsonDocument&, json::JsonValue object) override { return touch(object); }
   void reached(std::string_view) override {}
   void changed(WatchState state, const std::string&) override {
-    const bool is_allowed = state != WatchState::kForbidden && state != WatchState::kGone;
-    if (std::exchange(is_allowed_, is_allowed) != is_allowed) moved_();
+    const bool is_refused = state == WatchState::kForbidden || state == WatchState::kGone;
+    if (!is_refused && state != WatchState::kWatching) return;  // an attempt says nothing
+    if (std::exchange(is_allowed_, !is_refused) == is_refused) moved_();
   }
   bool is_allowed() const { return is_allowed_; }
 
@@ -71,10 +72,9 @@ class ClusterWatch::Implementation : public std::enable_shared_from_this<Impleme
         options_(std::move(options)),
         handlers_(std::move(handlers)),
         seeds_(options_.seed),
-        backoff_(options_.watch.backoff, seeds_()),
         store_(std::move(clock), options_.duration_annotation),
         discovery_(client),
-        timer_(client.io()) {
+        next_{Backoff(options_.watch.backoff, seeds_()), Timer(client.io())} {
     store_.on_change([this] { notify(); });
   }
 
@@ -109,17 +109,21 @@ class ClusterWatch::Implementation : public std::enable_shared_from_this<Impleme
   const ClusterWatchOptions options_;
   ClusterWatchHandlers handlers_;
   std::mt19937_64 seeds_;
-  Backoff backoff_;
   ObjectStore store_;
   json::JsonDocument scratch_;
   Discovery discovery_;
-  Timer timer_;  // of the next discovery
-  std::unique_ptr<CrdSink> crds_;
-  std::unique_ptr<KindWatch> crd_watch_;
+  struct Next {
+    Backoff backoff;
+    Timer timer;
+    int follow_ups = 0;
+  } next_;  // discovery
+  struct Definitions {
+    std::unique_ptr<CrdSink> sink;
+    std::unique_ptr<KindWatch> watch;
+  } crds_;
   Watches watches_;
   std::set<const kubernetes::KnownKind*> missing_;  // from the last discovery, but not from the one before
   std::string error_;
-  int follow_ups_ = 0;
   bool is_discovered_ = false, is_turn_due_ = false;
 };
 
@@ -129,7 +133,7 @@ void ClusterWatch::Implementation::say(const std::string& message) {
 }
 
 void ClusterWatch::Implementation::discover() {
-  timer_.cancel();
+  next_.timer.cancel();
   discovery_.ask([this](const Discovered& result) { discovered(result); });
 }
 
@@ -138,10 +142,10 @@ void ClusterWatch::Implementation::discovered(const Discovered& result) {
     if (error_ != result.error) say("discovery failed: " + result.error);
     error_ = result.error;
     notify();
-    return timer_.after(backoff_.next(), [this] { discover(); });
+    return next_.timer.after(next_.backoff.next(), [this] { discover(); });
   }
   if (!std::exchange(error_, {}).empty()) say("discovery works again");
-  backoff_.reset();
+  next_.backoff.reset();
   is_discovered_ = true;
   const bool has_doubts = update(result.kinds);
   watch_crds(result.has_crds);
@@ -190,26 +194,27 @@ ClusterWatch::Implementation::Watches::iterator ClusterWatch::Implementation::re
 
 void ClusterWatch::Implementation::watch_crds(bool has_crds) {
   if (!has_crds) {
-    crd_watch_.reset();
-    crds_.reset();
-  } else if (!crd_watch_) {
-    crds_ = std::make_unique<CrdSink>([this] { touched(); }, [this] { plan_discovery(false); });
-    crd_watch_ = std::make_unique<KindWatch>(client_, KindWatch::Target{std::string(kCrdPath), std::string(kNamesOnly)},
-                                             *crds_, scratch_, options_.watch, seeds_());
-    crd_watch_->start();
+    crds_.watch.reset();  // before the sink that it uses
+    crds_.sink.reset();
+  } else if (!crds_.watch) {
+    crds_.sink = std::make_unique<CrdSink>([this] { touched(); }, [this] { plan_discovery(false); });
+    crds_.watch =
+        std::make_unique<KindWatch>(client_, KindWatch::Target{std::string(kCrdPath), std::string(kNamesOnly)},
+                                    *crds_.sink, scratch_, options_.watch, seeds_());
+    crds_.watch->start();
   }
 }
 
 void ClusterWatch::Implementation::plan_discovery(bool is_soon) {
-  auto time = crds_ && crds_->is_allowed() ? options_.period : options_.period_without_crds;
-  if (follow_ups_ > 0) time = options_.settle * (follow_ups_-- == kFollowUps ? 1 : kFollowUpDelay);
+  auto time = crds_.sink && crds_.sink->is_allowed() ? options_.period : options_.period_without_crds;
+  if (next_.follow_ups > 0) time = options_.settle * (next_.follow_ups-- == kFollowUps ? 1 : kFollowUpDelay);
   if (is_soon) time = options_.settle;
-  timer_.after(time, [this] { discover(); });
+  next_.timer.after(time, [this] { discover(); });
 }
 
 // A definition changed. Several changes in a row are one.
 void ClusterWatch::Implementation::touched() {
-  follow_ups_ = kFollowUps;
+  next_.follow_ups = kFollowUps;
   plan_discovery(false);
 }
 

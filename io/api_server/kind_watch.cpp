@@ -83,8 +83,10 @@ class KindWatch::Implementation : public std::enable_shared_from_this<Implementa
   LineSplitter lines_;
   std::string resource_version_, continue_;
   std::uint64_t lists_ = 0, watches_ = 0;
-  int expired_ = 0, senseless_ = 0;  // lists, and watches, in a row
-  bool has_progressed_ = false;      // the watch that is open
+  struct InARow {
+    int expired = 0, senseless = 0;  // lists, and watches
+  } in_a_row_;
+  bool has_progressed_ = false;  // the watch that is open
 };
 
 ApiRequest KindWatch::Implementation::request(std::string query) const {
@@ -104,7 +106,7 @@ void KindWatch::Implementation::list() {
 }
 
 void KindWatch::Implementation::next_page() {
-  std::string query = expired_ < kExpiredLists ? fmt::format("limit={}", options_.page_objects) : "";
+  std::string query = in_a_row_.expired < kExpiredLists ? fmt::format("limit={}", options_.page_objects) : "";
   if (!continue_.empty()) query += "&continue=" + percent_encoded(continue_);
   client_.send(request(std::move(query)), [weak = weak_from_this()](const ApiResponse& response) {
     if (const auto self = weak.lock()) self->take_page(response);
@@ -128,14 +130,14 @@ void KindWatch::Implementation::take_page(const ApiResponse& response) {
   }
   continue_ = text_of(metadata, "continue");
   if (!continue_.empty()) return next_page();
-  expired_ = 0;
+  in_a_row_.expired = 0;
   resource_version_ = version;
   sink_.list_ends(version);
   watch();
 }
 
 void KindWatch::Implementation::list_expired() {
-  ++expired_;
+  ++in_a_row_.expired;
   after(backoff_.next(), &Implementation::list);
 }
 
@@ -203,7 +205,7 @@ bool KindWatch::Implementation::take_event(std::string_view type, json::JsonValu
 bool KindWatch::Implementation::progressed(std::string resource_version) {
   resource_version_ = std::move(resource_version);
   has_progressed_ = true;
-  senseless_ = 0;
+  in_a_row_.senseless = 0;
   backoff_.reset();
   sink_.reached(resource_version_);
   return true;
@@ -221,8 +223,8 @@ bool KindWatch::Implementation::take_error(json::JsonValue status) {
 
 bool KindWatch::Implementation::make_no_sense(const std::string& why) {
   stream_.reset();
-  const bool lists = ++senseless_ > 1;
-  if (lists) senseless_ = 0;
+  const bool lists = ++in_a_row_.senseless > 1;
+  if (lists) in_a_row_.senseless = 0;
   retry("watch of " + target_.path + ": " + why, lists ? &Implementation::list : &Implementation::watch);
   return false;
 }

@@ -1,5 +1,6 @@
 #include "io/api_server/response_reader.h"
 
+#include <limits>
 #include <optional>
 
 #include <boost/asio/buffer.hpp>
@@ -65,7 +66,7 @@ void ResponseReader::restart() {
   head_bytes_ = 0;
   auto& parser = parsing_->parser.emplace();
   parser.header_limit(static_cast<std::uint32_t>(max_header_bytes_));
-  parser.body_limit(boost::none);  // the caller limits what it keeps
+  parser.body_limit(std::numeric_limits<std::uint64_t>::max());  // the caller limits what it keeps
 }
 
 std::span<char> ResponseReader::space(std::size_t bytes) {

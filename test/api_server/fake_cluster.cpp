@@ -237,8 +237,11 @@ std::string FakeCluster::news(const FakeKind& kind, std::size_t& position, Signa
 }
 
 void FakeCluster::watch(const FakeKind& kind, std::int64_t from, FakeConnection& connection) {
-  connection.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
   std::unique_lock lock(mutex_);
+  Signals seen = signals_;  // before the client knows that it watches
+  lock.unlock();
+  connection.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+  lock.lock();
   if (from < compacted_) {
     lock.unlock();
     const Json status = Json::parse(status_answer(410, "Expired", "too old resource version").body);
@@ -248,7 +251,6 @@ void FakeCluster::watch(const FakeKind& kind, std::int64_t from, FakeConnection&
   }
   std::size_t position = 0;
   while (position < events_.size() && events_[position].version <= from) ++position;
-  Signals seen = signals_;
   bool is_torn = false;
   while (connection.is_open()) {
     const bool ends = seen.ends != signals_.ends;

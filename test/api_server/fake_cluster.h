@@ -49,7 +49,7 @@ class FakeCluster {
   // Faults. Each request that `fault` answers never gets further.
   using Fault = std::function<std::optional<FakeAnswer>(const FakeRequest&)>;
   void set_fault(Fault fault);
-  void compact();                      // versions up to now are gone for watches, and pages for lists
+  void compact();                      // watches from before now get 410, and lists in the middle of their pages
   void end_watches();                  // properly
   void tear();                         // the next event is cut in the middle, with its connection
   void say(const std::string& bytes);  // into all watches

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "io/kubernetes/import.h"
+#include "io/kubernetes/object/object.h"
+#include "model/snapshot/quantity.h"
 #include "test/api_server/fake_cluster.h"
 #include "test/api_server/running.h"
 
