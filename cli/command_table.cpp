@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/agent/command.h"
+#include "cli/agent/options.h"
 #include "cli/answers/answers.h"
 #include "cli/bench.h"
 #include "cli/commands.h"
@@ -51,6 +53,7 @@ std::span<const Command> command_table() {
       {"simulate", kMeasure, "replay a workload under a policy", simulate_syntax, run_simulate},
       {"bench", kMeasure, "run the benchmarks of a build", bench_syntax, run_bench},
       {"serve", kServe, "serve plans over HTTP, on a Unix or TCP socket", serve_syntax, run_serve},
+      {"agent", kServe, "watch a cluster, say why pods wait, and carry plans out", agent_syntax, run_agent},
       {"completion", kProgram, "print the completions for a shell", completion_syntax, run_completion},
       {"version", kProgram, "print the version", version_syntax, run_version},
       {"help", kProgram, "list the commands, or print the help of one", help_syntax, run_help},

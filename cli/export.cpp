@@ -102,7 +102,7 @@ bool Export::take(const LineSource::Line& plan, const std::optional<LineSource::
   if (!is_quiet_) {
     for (const std::string& remark : exported->remarks) complain(fmt::format("line {}: {}", plan.number, remark));
   }
-  output_code_ = print(exported->text, kExitAnswered);
+  output_code_ = print(exported->text(), kExitAnswered);
   return output_code_ == kExitAnswered;
 }
 

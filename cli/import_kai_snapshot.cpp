@@ -27,15 +27,10 @@ const CommandSyntax& import_kai_snapshot_syntax() {
   return syntax;
 }
 
-namespace {}  // namespace
-
 int run_import_kai_snapshot(int argc, const char* const* argv) {
   const Settings settings(import_kai_snapshot_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(import_kai_snapshot_syntax()), kExitAnswered);
-  kubernetes::KubernetesOptions options;
-  options.time = settings.instant("time");
-  options.strict = settings.is_on("strict");
-  options.duration_annotation = duration_annotation(settings);
+  kubernetes::KubernetesOptions options = kubernetes_options(settings);
   const std::string& file = settings.arguments()[0];
   Result<kubernetes::KaiSnapshot> snapshot = kubernetes::kai_snapshot_objects(file);
   if (!snapshot) {

@@ -28,21 +28,17 @@ const CommandSyntax& import_kubernetes_syntax() {
        {"time", "INSTANT", "current time (default: the clock for stdin, the latest instant in the objects for files)"},
        {"strict", "", "treat an inconsistent object as an error, not as a warning"},
        duration_annotation_row(),
+       planned_gate_row(),
        {"quiet", "", "print only errors on stderr"}},
       0,
       std::numeric_limits<std::size_t>::max()};
   return syntax;
 }
 
-namespace {}  // namespace
-
 int run_import_kubernetes(int argc, const char* const* argv) {
   const Settings settings(import_kubernetes_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(import_kubernetes_syntax()), kExitAnswered);
-  kubernetes::KubernetesOptions options;
-  options.time = settings.instant("time");
-  options.strict = settings.is_on("strict");
-  options.duration_annotation = duration_annotation(settings);
+  kubernetes::KubernetesOptions options = kubernetes_options(settings);
   options.expand = settings.is_on("expand");
   std::vector<std::string> files = settings.arguments();
   if (files.empty()) files.emplace_back("-");

@@ -8,6 +8,17 @@
 #include "model/base/parallel.h"
 
 namespace muster::cli {
+namespace {
+
+// Empty: the annotation of Muster's own.
+std::string duration_annotation(const Settings& settings) {
+  const auto key = settings.text("duration-annotation");
+  if (key && key->empty())
+    throw UsageError("--duration-annotation: the key is empty; give one such as example.com/limit");
+  return key.value_or("");
+}
+
+}  // namespace
 
 LineOptions line_options(const Settings& settings) {
   LineOptions options;
@@ -36,6 +47,7 @@ std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others) {
       {"max-moves", "N", "move at most N running pods per plan; a smaller maxMoves of the policy applies"},
       {"order", "RULE", "by which gangs are senior: expected-duration, waited (default: overTime.order of the policy)",
        kNoLetter, "expected-duration waited"},
+      planned_gate_row(),
       {"protect", "SELECTOR", "never evict or move pods with these labels: \"team=infra,tier in (prod)\""}};
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
@@ -72,24 +84,30 @@ OptionRow remedies_row() {
           "find what would start the first N gangs that wait, if the plan is ready before its time (default 0)"};
 }
 
+OptionRow planned_gate_row() {
+  return {"planned-gate", "NAME",
+          "plan the pods with this scheduling gate, and leave all others that wait to their schedulers"};
+}
+
+kubernetes::KubernetesOptions kubernetes_options(const Settings& settings) {
+  kubernetes::KubernetesOptions options;
+  options.time = settings.instant("time");
+  options.strict = settings.is_on("strict");
+  options.duration_annotation = duration_annotation(settings);
+  options.planned_gate = settings.text("planned-gate").value_or("");
+  return options;
+}
+
 OptionRow duration_annotation_row() {
   return {"duration-annotation", "KEY",
           "the annotation of pods that tells how long they run (default muster/expected-duration)"};
 }
 
-std::string duration_annotation(const Settings& settings) {
-  const auto key = settings.text("duration-annotation");
-  if (key && key->empty())
-    throw UsageError("--duration-annotation: the key is empty; give one such as example.com/limit");
-  return key.value_or("");
-}
-
 muster_v1::ReaderOptions reader_options(const Settings& settings) {
   muster_v1::ReaderOptions options;
   options.lenient = settings.is_on("lenient");
-  options.strict = options.kubernetes.strict = settings.is_on("strict");
-  options.kubernetes.time = settings.instant("time");
-  options.kubernetes.duration_annotation = duration_annotation(settings);
+  options.kubernetes = kubernetes_options(settings);
+  options.strict = options.kubernetes.strict;
   options.policy = policy_overrides(settings);
   const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);
   if (max_line) options.max_line_bytes = static_cast<std::size_t>(*max_line);

@@ -26,10 +26,12 @@ muster_v1::PolicyOverrides policy_overrides(const Settings& settings);
 // The row of --remedies, for the commands that write plan lines.
 OptionRow remedies_row();
 
-// The row of --duration-annotation, for every command that reads Kubernetes objects.
+// The rows of --duration-annotation and --planned-gate, for every command that reads Kubernetes objects; the second is
+// among those of with_policy_options.
 OptionRow duration_annotation_row();
-// Its value; empty: the annotation of Muster's own. Throws UsageError.
-std::string duration_annotation(const Settings& settings);
+OptionRow planned_gate_row();
+// Of --strict, --time, --duration-annotation and --planned-gate, as far as the command has them. Throws UsageError.
+kubernetes::KubernetesOptions kubernetes_options(const Settings& settings);
 
 // Of --lenient, --strict, --time, --duration-annotation, --max-line-bytes and the policy's, as far as the command has
 // them. Throws UsageError.

@@ -100,7 +100,7 @@ Answer export_answer(muster_v1::SnapshotReader& reader, std::string_view body, E
   if (!exported) return error_of(exported.error());
   Answer answer;
   answer.number = 1;
-  answer.text = exported->text;
+  answer.text = exported->text();
   for (const std::string& remark : exported->remarks)
     answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", escaped(remark));
   return answer;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/kubernetes/object/object.h"
 #include "io/muster_v1/plan_share.h"
 #include "model/base/require.h"
 
@@ -121,11 +122,12 @@ void write_eviction(json::JsonWriter& writer, const ExportedPod& pod) {
   writer.raw("}");
 }
 
-void write_patch(json::JsonWriter& writer, const ExportedPod& pod, std::string_view hostname,
+void write_patch(json::JsonWriter& writer, const ExportedPod& pod, const PinnedNode& node,
                  const std::vector<std::string>& gates) {
   writer.raw(R"({"apiVersion":"v1","kind":"Pod",)");
   write_metadata(writer, pod);
-  writer.raw(R"(},"spec":{"nodeSelector":{"kubernetes.io/hostname":)").string(hostname);
+  writer.raw(R"(,"annotations":{)").string(kubernetes::kNodeAnnotation).raw(":").string(node.name).raw("}");
+  writer.raw(R"(},"spec":{"nodeSelector":{"kubernetes.io/hostname":)").string(node.hostname);
   writer.raw(R"(},"schedulingGates":)");
   if (gates.empty()) {
     writer.raw("null");

@@ -30,8 +30,14 @@ void write_volcano_binding(json::JsonWriter& writer, const ExportedPod& pod,
 // {"apiVersion":"policy/v1","kind":"Eviction",...}
 void write_eviction(json::JsonWriter& writer, const ExportedPod& pod);
 
-// A strategic merge patch that removes scheduling gates (empty: all) and pins the pod to the node.
-void write_patch(json::JsonWriter& writer, const ExportedPod& pod, std::string_view hostname,
+// A node and its label kubernetes.io/hostname.
+struct PinnedNode {
+  std::string_view name, hostname;
+};
+
+// A strategic merge patch that removes scheduling gates (empty: all) and pins the pod to the node, whose name the
+// annotation `muster/node` keeps.
+void write_patch(json::JsonWriter& writer, const ExportedPod& pod, const PinnedNode& node,
                  const std::vector<std::string>& gates);
 
 // KAI's names of groups of pods that share a device: the existing one, else one derived from the uid of the plan's

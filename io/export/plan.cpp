@@ -35,8 +35,7 @@ class Exporter {
         cluster_(cluster),
         options_(options),
         groups_(plan.named, cluster),
-        left_out_(plan.named, cluster, options),
-        json_(out_.text) {}
+        left_out_(plan.named, cluster, options) {}
 
   bool run() {
     if (!sort_steps()) return false;
@@ -56,7 +55,10 @@ class Exporter {
   bool sort_steps();
   bool name(const PlanStep& step, ExportedPod& pod);
   bool write_objects();
-  bool write_place(const PlanStep& step);
+  bool write_place(const PlanStep& step, ExportPhase phase);
+  bool write_eviction(const PlanStep& step);
+  // A new object of the output; writes into its text.
+  json::JsonWriter new_object(ExportPhase phase, const ExportedPod& pod);
   void write_deltas();
   void remark();
   void remark(std::size_t count, std::string_view what);
@@ -72,7 +74,6 @@ class Exporter {
   KaiGroups groups_;
   LeftOut left_out_;
   ExportedPlan out_;
-  json::JsonWriter json_;
   InputError error_;
 };
 
@@ -123,7 +124,7 @@ bool Exporter::name(const PlanStep& step, ExportedPod& pod) {
 
 // The new place of a moved pod is that of the pod that its owner creates anew: under the same name, if at all, and with
 // another uid.
-bool Exporter::write_place(const PlanStep& step) {
+bool Exporter::write_place(const PlanStep& step, ExportPhase phase) {
   ExportedPod pod;
   if (!name(step, pod)) return false;
   if (options_.format == ExportFormat::kKai && step.is_move()) return true;  // what owns a request is one pod, by uid
@@ -134,53 +135,73 @@ bool Exporter::write_place(const PlanStep& step) {
   }
   const muster_v1::NamedPlan::Placement& placement = *step.placement;
   if (step.is_move()) pod.uid = {};
+  json::JsonWriter json = new_object(phase, pod);
+  out_.objects.back().node = placement.node;
+  out_.objects.back().gang = cluster_.gang(placement.pod);
   switch (options_.format) {
     case ExportFormat::kBindings:
-      write_binding(json_, pod, placement.node);
+      write_binding(json, pod, placement.node);
       break;
     case ExportFormat::kPatches:
-      write_patch(json_, pod, cluster_.hostname(placement.node), options_.gates);
+      write_patch(json, pod, {placement.node, cluster_.hostname(placement.node)}, options_.gates);
       break;
     case ExportFormat::kVolcano:
-      write_volcano_binding(json_, pod, placement, cluster_);
+      write_volcano_binding(json, pod, placement, cluster_);
       break;
     case ExportFormat::kKai:
-      write_bind_request(json_, pod, placement, cluster_, groups_);
+      write_bind_request(json, pod, placement, cluster_, groups_);
       break;
     case ExportFormat::kDeltas:
       break;
   }
-  json_.raw("\n");
   return true;
 }
 
+bool Exporter::write_eviction(const PlanStep& step) {
+  ExportedPod pod;
+  if (!name(step, pod)) return false;
+  json::JsonWriter json = new_object(ExportPhase::kEvictions, pod);
+  out_.objects.back().node = step.eviction->node;
+  out_.objects.back().gang = step.eviction->for_gang;
+  exporting::write_eviction(json, pod);
+  return true;
+}
+
+json::JsonWriter Exporter::new_object(ExportPhase phase, const ExportedPod& pod) {
+  ExportedObject& object = out_.objects.emplace_back();
+  object.phase = phase;
+  object.namespace_name = pod.namespace_name;
+  object.name = pod.name;
+  object.uid = pod.uid;
+  return json::JsonWriter(object.text);
+}
+
 bool Exporter::write_objects() {
-  const auto write_places = [&](const std::vector<PlanStep>& steps) {
-    return std::ranges::all_of(steps, [&](const PlanStep& step) { return write_place(step); });
+  const auto write_places = [&](const std::vector<PlanStep>& steps, ExportPhase phase) {
+    return !is_wanted(phase) ||
+           std::ranges::all_of(steps, [&](const PlanStep& step) { return write_place(step, phase); });
   };
-  if (is_wanted(ExportPhase::kNow) && !write_places(at_once_)) return false;
-  if (is_wanted(ExportPhase::kEvictions)) {
-    for (const PlanStep& step : evicted_) {
-      ExportedPod pod;
-      if (!name(step, pod)) return false;
-      write_eviction(json_, pod);
-      json_.raw("\n");
-    }
-  }
-  return !is_wanted(ExportPhase::kAfterEvictions) || write_places(later_);
+  const bool are_evicted = !is_wanted(ExportPhase::kEvictions);
+  return write_places(at_once_, ExportPhase::kNow) &&
+         (are_evicted || std::ranges::all_of(evicted_, [&](const PlanStep& step) { return write_eviction(step); })) &&
+         write_places(later_, ExportPhase::kAfterEvictions);
 }
 
 // A move is one delta, among the evictions.
 void Exporter::write_deltas() {
-  const auto write = [&](const PlanStep& step) {
-    write_delta(json_, plan_.id, step.placement, step.eviction);
-    json_.raw("\n");
+  const auto write = [&](const PlanStep& step, ExportPhase phase) {
+    json::JsonWriter json = new_object(phase, {});
+    write_delta(json, plan_.id, step.placement, step.eviction);
   };
-  if (is_wanted(ExportPhase::kNow)) std::ranges::for_each(at_once_, write);
-  if (is_wanted(ExportPhase::kEvictions)) std::ranges::for_each(evicted_, write);
+  if (is_wanted(ExportPhase::kNow)) {
+    for (const PlanStep& step : at_once_) write(step, ExportPhase::kNow);
+  }
+  if (is_wanted(ExportPhase::kEvictions)) {
+    for (const PlanStep& step : evicted_) write(step, ExportPhase::kEvictions);
+  }
   if (!is_wanted(ExportPhase::kAfterEvictions)) return;
   for (const PlanStep& step : later_) {
-    if (!step.is_move()) write(step);
+    if (!step.is_move()) write(step, ExportPhase::kAfterEvictions);
   }
 }
 
@@ -220,6 +241,12 @@ void Exporter::remark() {
 }
 
 }  // namespace
+
+std::string ExportedPlan::text() const {
+  std::string text;
+  for (const ExportedObject& object : objects) text.append(object.text).append("\n");
+  return text;
+}
 
 Result<ExportedPlan> export_plan(const muster_v1::ReadPlan& plan, const ExportCluster& cluster,
                                  const ExportOptions& options) {

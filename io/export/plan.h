@@ -12,8 +12,19 @@
 
 namespace muster::exporting {
 
+// One object, for programs that send it themselves.
+struct ExportedObject {
+  std::string text;                       // without a line feed
+  ExportPhase phase = ExportPhase::kNow;  // kNow, kEvictions or kAfterEvictions
+  std::string namespace_name, name, uid;  // of the pod; no uid: it is not known
+  std::string node;                       // where the pod is placed, or evicted from
+  std::string gang;  // of the pod that is placed; of an eviction, the one it makes room for, empty if there is none
+};
+
 struct ExportedPlan {
-  std::string text;  // one object a line, each with its line feed; phase after phase, each in the order of the plan
+  // Phase after phase, each in the order of the plan.
+  std::vector<ExportedObject> objects;
+  std::string text() const;  // one object a line, each with its line feed
   // Notes for the reader of the objects: what other phases hold, what the format cannot express. A sentence each.
   std::vector<std::string> remarks;
 };

@@ -26,6 +26,7 @@ class Importer {
     if (!options.duration_annotation.empty()) in_.duration_annotation = options.duration_annotation;
     if (!options.kai_scheduler.empty()) in_.kai.scheduler = options.kai_scheduler;
     if (!options.kai_queue_label.empty()) in_.kai.queue_label = options.kai_queue_label;
+    in_.planned_gate = options.planned_gate;
   }
 
   Result<ImportedSnapshot> run() {

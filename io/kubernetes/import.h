@@ -22,6 +22,9 @@ struct KubernetesOptions {
   std::string grace_period = {};   // for KAI's groups that do not set theirs; empty: none
   std::string kai_scheduler = {};  // empty: KAI's default, as is the label that names the queue of its pods
   std::string kai_queue_label = {};
+  // The scheduling gate of the pods that are to be planned: they count as if they had it not, and all other pods that
+  // wait are left to their schedulers. Empty: none
+  std::string planned_gate = {};
   std::string duration_annotation = {};  // that tells how long a pod runs; empty: kDurationAnnotation
   // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
   bool strict = true;

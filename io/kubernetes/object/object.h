@@ -23,6 +23,9 @@ struct KaiNames {
   std::string_view scheduler = "kai-scheduler", queue_label = "kai.scheduler/queue";
 };
 
+// The annotation of a pod whose gate was taken away to run on the node that it names.
+inline constexpr std::string_view kNodeAnnotation = "muster/node";
+
 // Shape: views into the parsed document. Parts that are absent are values without a tape.
 struct KubernetesObject {
   json::JsonValue value;
@@ -63,6 +66,7 @@ struct KubernetesReading : json::Reading {
   bool strict = true;                                          // what does not add up is an error
   std::string_view duration_annotation = kDurationAnnotation;  // that tells how long something runs
   KaiNames kai;
+  std::string_view planned_gate;  // as in KubernetesOptions
   std::vector<Warning> warnings;
 
   // Records the error as a warning that names the object. `outcome`: how it was handled.

@@ -37,6 +37,7 @@ constexpr std::array<std::string_view, PodParts::kAnnotationKeys> kAnnotationNam
     "kueue.x-k8s.io/podset-required-topology",
     "kueue.x-k8s.io/podset-slice-required-topology",
     "pod-group-name",
+    kNodeAnnotation,
     "scheduling.k8s.io/group-name",
     "scheduling.volcano.sh/group-name",
     "volcano.sh/preemptable",

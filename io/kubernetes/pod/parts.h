@@ -47,6 +47,7 @@ struct PodParts {
     kKueueRequired,
     kKueueSlice,
     kPodGroupName,
+    kNode,
     kGroupName,
     kVolcanoGroupName,
     kPreemptable,

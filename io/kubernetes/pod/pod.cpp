@@ -48,16 +48,48 @@ bool read_volumes(KubernetesReading& in, json::JsonValue list, KubernetesPod& po
   return true;
 }
 
+// Of a pod that waits: whether it has the planned gate, and whether it has others.
+struct Gates {
+  bool has_planned = false, has_others = false;
+};
+
+bool read_gates(KubernetesReading& in, json::JsonValue list, Gates& gates) {
+  bool has_any = false;
+  if (!in.has_elements(list, has_any)) return false;
+  if (!has_any) return true;
+  for (const json::JsonValue gate : list.elements()) {
+    json::JsonValue name;
+    std::string_view text;
+    if (!in.take(gate, "name", name) || !in.text(name, text)) return false;
+    const bool is_planned = !in.planned_gate.empty() && text == in.planned_gate;
+    (is_planned ? gates.has_planned : gates.has_others) = true;
+  }
+  return true;
+}
+
+// With a planned gate, of a pod that waits without it: if the gate was taken away, it runs on the node of its
+// annotation, even before its scheduler has bound it there; another one is left to its scheduler, and takes the node
+// that this one has nominated.
+bool settle_planned(KubernetesReading& in, const PodParts& parts, const Gates& gates, PodState& state) {
+  if (in.planned_gate.empty() || state.is_left_out || !state.waits() || gates.has_planned) return true;
+  std::string_view node;
+  if (!in.text(parts.annotations[PodParts::kNode], node)) return false;
+  state.node = node.empty() || gates.has_others ? state.nominated_node : node;
+  state.is_left_out = state.node.empty();
+  if (!state.is_left_out) state.status = PodStatus::kRunning;
+  return true;
+}
+
 bool read_status(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts, KubernetesPod& pod) {
   static constexpr std::array<std::string_view, 3> kKeys = {"nominatedNodeName", "phase", "startTime"};
   std::array<json::JsonValue, 3> found;
   std::string_view phase;
-  bool is_gated = false;
+  Gates gates;
   if (!in.take(object.status, kKeys, found) || !in.text(found[0], pod.state.nominated_node) ||
       !in.text(found[1], phase) || !in.instant(found[2], pod.state.started) ||
       !in.text(parts.spec[PodParts::kNodeName], pod.state.node) ||
       !in.text(parts.spec[PodParts::kSchedulerName], pod.constraints.scheduler) ||
-      !in.has_elements(parts.spec[PodParts::kSchedulingGates], is_gated)) {
+      !read_gates(in, parts.spec[PodParts::kSchedulingGates], gates)) {
     return false;
   }
   const bool is_finished = phase == "Succeeded" || phase == "Failed";
@@ -67,10 +99,10 @@ bool read_status(KubernetesReading& in, const KubernetesObject& object, const Po
   } else if (!pod.state.node.empty()) {
     pod.state.status = parts.deletion ? PodStatus::kReleasing : PodStatus::kRunning;
   } else {
-    pod.state.status = is_gated ? PodStatus::kGated : PodStatus::kPending;
+    pod.state.status = gates.has_others ? PodStatus::kGated : PodStatus::kPending;
   }
   pod.state.is_left_out = parts.deletion && pod.state.node.empty();
-  return true;
+  return settle_planned(in, parts, gates, pod.state);
 }
 
 bool read_parts(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts, KubernetesPod& pod) {

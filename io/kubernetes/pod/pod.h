@@ -43,7 +43,7 @@ struct PodState {
   std::string_view node, nominated_node;
   std::string_view created, started;
   std::string_view ended;    // of a pod that has succeeded
-  bool is_left_out = false;  // on its way out, and without a node
+  bool is_left_out = false;  // without a node, and on its way out or left to another scheduler
   bool is_on_node() const { return status == PodStatus::kRunning || status == PodStatus::kReleasing; }
   bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
 };

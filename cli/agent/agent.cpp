@@ -1,0 +1,278 @@
+#include "cli/agent/agent.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <fmt/format.h>
+
+#include "cli/agent/advice.h"
+#include "cli/agent/leadership.h"
+#include "cli/agent/planner.h"
+#include "cli/agent/runner.h"
+#include "cli/agent/server_time.h"
+#include "cli/agent/status.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/terminal.h"
+#include "io/api_server/cluster_watch.h"
+#include "io/http/server.h"
+
+namespace muster::cli {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+// Monitoring clients, on a thread of their own.
+class StatusServer {
+ public:
+  StatusServer(int listener, AgentStatus& status)
+      : server_({listener}, status, http::HttpLimits()), thread_([this] { server_.run(); }) {}
+  ~StatusServer() { server_.drain(); }
+  StatusServer(const StatusServer&) = delete;
+  StatusServer& operator=(const StatusServer&) = delete;
+
+ private:
+  http::HttpServer server_;
+  std::jthread thread_;
+};
+
+// The current cycle, or the last one.
+struct Cycle {
+  bool is_busy = false, is_stopping = false;
+  std::uint64_t planned_revision = 0;  // of the objects that it plans
+  Steady::time_point begun{};
+  Steady::time_point again_at = Steady::time_point::max();  // even if nothing changes
+  std::string blocked;                                      // see AgentState
+};
+
+}  // namespace
+
+class Agent::Implementation {
+ public:
+  Implementation(const AgentOptions& options, Console& console, const std::string& worker_program)
+      : options_(options),
+        console_(console),
+        client_(io_, options.address, Steady::now),
+        time_(client_, [this](const std::string& sentence) { warn(sentence); }),
+        watch_(client_, Steady::now, watch_options(),
+               {[this] { consider(); }, [this](const std::string& sentence) { warn(sentence); }}),
+        runner_(
+            client_, options, Steady::now,
+            {[this](const Act& act, const std::string& error) { note_act(act, error); }, [this] { return leads(); }}),
+        adviser_(
+            client_, options.identity, [this] { return time_.text(); },
+            [this](const std::string& sentence) { warn(sentence); }),
+        status_(options, Steady::now),
+        timer_(io_),
+        signals_(io_, SIGTERM, SIGINT) {
+    planner_.emplace(
+        options, worker_program, [this](const SolvedLine& line) { status_.solved(line); },
+        [this](std::function<void()> task) { boost::asio::post(io_, std::move(task)); });
+    if (!options.lease) return;
+    leadership_.emplace(
+        client_, *options.lease, options.identity, Steady::now,
+        Leadership::Handlers{[this] { consider(); },
+                             [this](const std::string& sentence) { say(Severity::kInformation, sentence); },
+                             [this] { return time_.text(); }});
+  }
+
+  int run(int listener) {
+    const StatusServer server(listener, status_);
+    signals_.async_wait([this](boost::system::error_code error, int) {
+      if (!error) stop();
+    });
+    say(Severity::kInformation, fmt::format("watching {}; health, metrics and report on {}; mode {}{}",
+                                            options_.address.text(), http::name_of_listener(options_.listen, listener),
+                                            apply_mode_name(options_.mode), options_.dry_run ? ", dry run" : ""));
+    time_.start([this] {
+      watch_.start();
+      if (leadership_) leadership_->start();
+    });
+    io_.run();
+    planner_.reset();
+    return kExitAnswered;
+  }
+
+ private:
+  static api_server::ClusterWatchOptions watch_options() {
+    api_server::ClusterWatchOptions options;
+    options.seed = std::random_device()();
+    return options;
+  }
+
+  template <class Task>
+  static void later(boost::asio::steady_timer& timer, Steady::duration delay, Task task) {
+    timer.expires_after(delay);
+    timer.async_wait([task = std::move(task)](boost::system::error_code error) {
+      if (!error) task();
+    });
+  }
+
+  // --- when to plan
+
+  bool leads() const { return !leadership_ || leadership_->leads(); }
+
+  // Why no plan is made or carried out now; empty: one may be.
+  std::string obstacle() {
+    if (!watch_.is_complete_as_allowed()) return "the cluster has not been read yet";
+    if (!leads()) return "another agent leads";
+    if (!runner_.are_seen(watch_.objects())) return "the last writes have not come back";
+    return "";
+  }
+
+  // Begins a cycle if it is time for one, or sets the timer for when it may be. Called whenever something has changed.
+  void consider() {
+    if (cycle_.is_stopping) return;
+    cycle_.blocked = obstacle();
+    publish();
+    if (cycle_.is_busy || (!cycle_.blocked.empty() && cycle_.blocked.starts_with("the cluster"))) return;
+    const auto time = Steady::now();
+    Steady::time_point next = cycle_.begun + options_.period;
+    if (!cycle_.blocked.empty()) {
+      if (!leads()) return;
+      next = std::max(next, runner_.seen_at_latest());
+    } else if (watch_.objects().revision() == cycle_.planned_revision) {
+      next = std::max(next, std::min(cycle_.again_at, cycle_.begun + options_.idle_period));
+    }
+    if (next <= time) return begin();
+    later(timer_, next - time, [this] { consider(); });
+  }
+
+  // --- one cycle
+
+  void begin() {
+    cycle_.is_busy = true;
+    cycle_.begun = Steady::now();
+    cycle_.again_at = Steady::time_point::max();
+    cycle_.planned_revision = watch_.objects().revision();
+    auto cluster = std::make_shared<ClusterObjects>();
+    cluster->text = watch_.objects().text();
+    cluster->time = time_.now();
+    planner_->plan(std::move(cluster), [this](const AgentPlan& plan) { planned(plan); });
+  }
+
+  void planned(const AgentPlan& plan) {
+    if (cycle_.is_stopping) return;
+    status_.publish(plan);
+    if (plan.answer.is_error) {
+      ++counts_.unreadable;
+      warn(fmt::format("no plan: {}: {}", plan.answer.error.path, plan.answer.error.message));
+      return end();
+    }
+    ++counts_.plans;
+    if (options_.are_events_written && leads()) adviser_.tell(plan.waiting, watch_.objects());
+    if (options_.mode == ApplyMode::kNone) return end();
+    look_again(plan);
+  }
+
+  // The referee checks the plan on the cluster as it is now.
+  void look_again(const AgentPlan& plan) {
+    std::shared_ptr<const ClusterObjects> cluster = plan.cluster;
+    if (watch_.objects().revision() != cycle_.planned_revision) {
+      auto present = std::make_shared<ClusterObjects>();
+      present->text = watch_.objects().text();
+      present->time = plan.cluster->time;
+      cluster = std::move(present);
+    }
+    planner_->check(std::move(cluster), plan.answer.text, [this](const Result<exporting::ExportedPlan>& exported) {
+      if (cycle_.is_stopping) return;
+      if (!exported) {
+        ++counts_.stale;
+        say(Severity::kInformation, fmt::format("the plan is not carried out: {}", exported.error().message));
+        cycle_.again_at = Steady::now();
+        return end();
+      }
+      runner_.run(groups_of(*exported), [this](const ActsDone& done) { acted(done); });
+    });
+  }
+
+  void acted(const ActsDone& done) {
+    counts_.held_back += done.held_back;
+    if (done.refused > 0) cycle_.again_at = Steady::now() + options_.period;
+    if (done.held_back > 0) cycle_.again_at = std::min(cycle_.again_at, done.next);
+    end();
+  }
+
+  void end() {
+    cycle_.is_busy = false;
+    consider();
+  }
+
+  // --- what it tells
+
+  void note_act(const Act& act, const std::string& error) {
+    const bool is_start = act.kind == ActKind::kStart;
+    ++(!error.empty() ? counts_.refused : is_start ? counts_.started : counts_.evicted);
+    const std::string gang = act.object.gang.empty() ? "" : (is_start ? ", of " : ", for ") + act.object.gang;
+    const std::string what = fmt::format("{} {} {} {}{}", is_start ? "start" : "evict", act.pod(),
+                                         is_start ? "on" : "from", act.object.node, gang);
+    say(error.empty() ? Severity::kInformation : Severity::kWarning,
+        error.empty() ? what + (options_.dry_run ? " (dry run)" : "") : fmt::format("{}: refused: {}", what, error));
+  }
+
+  void warn(const std::string& sentence) {
+    ++counts_.messages;
+    say(Severity::kWarning, sentence);
+  }
+  void say(Severity severity, const std::string& sentence) { console_.say(severity, escaped(sentence)); }
+
+  void publish() {
+    AgentState state;
+    const api_server::ObjectStore& objects = watch_.objects();
+    state.is_complete = watch_.is_complete_as_allowed();
+    state.leads = leads();
+    if (leadership_) state.holder = leadership_->holder();
+    state.revision = objects.revision();
+    state.objects = objects.objects();
+    state.bytes = objects.bytes();
+    state.blocked = cycle_.blocked;
+    state.kinds = objects.reports();
+    state.counts = counts_;
+    status_.publish(std::move(state));
+  }
+
+  // What is being written is still answered; the Lease is given up.
+  void stop() {
+    cycle_.is_stopping = true;
+    say(Severity::kInformation, "stopping");
+    timer_.cancel();
+    time_.stop();
+    const auto finish = [this] { io_.stop(); };
+    if (leadership_)
+      leadership_->release(finish);
+    else
+      finish();
+  }
+
+  const AgentOptions& options_;
+  Console& console_;
+  boost::asio::io_context io_{1};
+  api_server::ApiClient client_;
+  ServerTime time_;
+  api_server::ClusterWatch watch_;
+  std::optional<AgentPlanner> planner_;
+  std::optional<Leadership> leadership_;
+  ActRunner runner_;
+  Adviser adviser_;
+  AgentStatus status_;
+  boost::asio::steady_timer timer_;
+  boost::asio::signal_set signals_;
+  AgentCounts counts_;
+  Cycle cycle_;
+};
+
+Agent::Agent(const AgentOptions& options, Console& console, const std::string& worker_program)
+    : implementation_(std::make_unique<Implementation>(options, console, worker_program)) {}
+Agent::~Agent() = default;
+int Agent::run(int listener) { return implementation_->run(listener); }
+
+}  // namespace muster::cli

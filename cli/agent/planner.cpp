@@ -1,0 +1,147 @@
+#include "cli/agent/planner.h"
+
+#include <exception>
+#include <unordered_map>
+#include <utility>
+
+#include "cli/line/export_line.h"
+#include "io/muster_v1/plan_line.h"
+#include "model/base/require.h"
+#include "model/problem/problem.h"
+
+namespace muster::cli {
+namespace {
+
+exporting::ExportOptions export_options_of(const AgentOptions& options) {
+  exporting::ExportOptions wanted;
+  wanted.phase = exporting::ExportPhase::kAll;
+  switch (options.mode) {
+    case ApplyMode::kGates:
+      wanted.format = exporting::ExportFormat::kPatches;
+      wanted.gates = {options.reader.kubernetes.planned_gate};
+      break;
+    case ApplyMode::kKai:
+      wanted.format = exporting::ExportFormat::kKai;
+      break;
+    case ApplyMode::kBindings:
+    case ApplyMode::kNone:
+      wanted.format = exporting::ExportFormat::kBindings;
+      break;
+  }
+  return wanted;
+}
+
+// By gang: a pod of it that waits.
+using WaitingPods = std::unordered_map<std::string, std::string>;
+
+WaitingPods waiting_pods(const SolvedLine& line) {
+  WaitingPods pods;
+  std::vector<bool> is_placed(line.problem.pods.size());
+  for (const Placement& placement : line.solution.plan.placements) is_placed[placement.pod.value()] = true;
+  for (const PodIndex pod : line.problem.pods.indices()) {
+    if (line.problem.pods[pod].status != PodStatus::kPending || is_placed[pod.value()]) continue;
+    pods.emplace(std::string(line.problem.gangs[line.problem.pods[pod].gang].name),
+                 std::string(line.problem.snapshot->pods[pod.value()].name));
+  }
+  return pods;
+}
+
+std::vector<WaitingGangNote> notes_of(const std::string& plan_line, const WaitingPods& pods) {
+  std::vector<WaitingGangNote> notes;
+  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_line, nullptr);
+  if (!plan || plan->is_error) return notes;
+  for (const muster_v1::GangClaim& gang : plan->gangs) {
+    const auto pod = pods.find(gang.name);
+    if (pod == pods.end()) continue;
+    WaitingGangNote note{gang.name, pod->second, muster_v1::claimed_text(gang.reason, explain::reason_text),
+                         gang.message};
+    if (gang.remedy && gang.remedy->kind != "never") note.note += ". It would start: " + gang.remedy->text;
+    notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+}  // namespace
+
+AgentPlanner::AgentPlanner(const AgentOptions& options, const std::string& worker_program, SolvedLineObserver observe,
+                           Post post)
+    : options_(options), observe_(std::move(observe)), post_(std::move(post)), solver_(worker_program), thread_([this] {
+        run();
+      }) {}
+
+AgentPlanner::~AgentPlanner() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+  }
+  changed_.notify_all();
+}
+
+void AgentPlanner::plan(std::shared_ptr<const ClusterObjects> cluster, std::function<void(AgentPlan)> done) {
+  push([this, cluster = std::move(cluster), done = std::move(done)] {
+    auto plan = std::make_shared<AgentPlan>(planned(cluster));
+    post_([plan, done] { done(std::move(*plan)); });
+  });
+}
+
+void AgentPlanner::check(std::shared_ptr<const ClusterObjects> cluster, std::string plan_line, Exported done) {
+  push([this, cluster = std::move(cluster), line = std::move(plan_line), done = std::move(done)] {
+    auto exported = std::make_shared<Result<exporting::ExportedPlan>>(checked(*cluster, line));
+    post_([exported, done] { done(std::move(*exported)); });
+  });
+}
+
+void AgentPlanner::push(std::function<void()> task) {
+  {
+    const std::scoped_lock lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  changed_.notify_one();
+}
+
+void AgentPlanner::run() {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_closed_ || !tasks_.empty(); });
+    if (is_closed_) return;
+    const std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    solver_.portfolio.tidy();
+  }
+}
+
+muster_v1::SnapshotReader AgentPlanner::reader_at(Nanoseconds time) const {
+  muster_v1::ReaderOptions options = options_.reader;
+  options.kubernetes.time = time;
+  return muster_v1::SnapshotReader(options);
+}
+
+AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& cluster) {
+  const auto begun = std::chrono::steady_clock::now();
+  muster_v1::SnapshotReader reader = reader_at(cluster->time);
+  ParsedLine line = parse_line(reader, cluster->text, 1, TimeSource::kObjects);
+  WaitingPods pods;
+  const auto observe = [&](const SolvedLine& solved) {
+    pods = waiting_pods(solved);
+    observe_(solved);
+  };
+  AgentPlan plan{cluster, answer_line(line, line.begun, solver_, options_.line, observe), {}, {}};
+  if (!plan.answer.is_error) plan.waiting = notes_of(plan.answer.text, pods);
+  plan.elapsed = std::chrono::steady_clock::now() - begun;
+  return plan;
+}
+
+Result<exporting::ExportedPlan> AgentPlanner::checked(const ClusterObjects& cluster,
+                                                      const std::string& plan_line) const {
+  MUSTER_REQUIRE(options_.mode != ApplyMode::kNone);
+  try {
+    muster_v1::SnapshotReader reader = reader_at(cluster.time);
+    return export_line(reader, plan_line, cluster.text, export_options_of(options_));
+  } catch (const std::exception& defect) {
+    return InputError{ErrorCode::kInternalError, "$", defect.what()};
+  }
+}
+
+}  // namespace muster::cli

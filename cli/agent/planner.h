@@ -1,0 +1,74 @@
+// Plans on a thread of its own: from the cluster's objects to a plan line, and from there to what is to be written.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/agent/options.h"
+#include "cli/line/line.h"
+#include "io/export/plan.h"
+
+namespace muster::cli {
+
+// The cluster at one moment.
+struct ClusterObjects {
+  std::string text;      // as ObjectStore::text() gives it
+  Nanoseconds time = 0;  // the API server's
+};
+
+// A gang that the plan does not start, with a pod of it that waits.
+struct WaitingGangNote {
+  std::string gang, pod;     // as the plan line names them
+  std::string reason, note;  // a code; a sentence, with the remedy if the plan has one
+};
+
+struct AgentPlan {
+  std::shared_ptr<const ClusterObjects> cluster;  // that it answers
+  Answer answer;
+  std::vector<WaitingGangNote> waiting;
+  std::chrono::duration<double> elapsed{};
+};
+
+class AgentPlanner {
+ public:
+  using Post = std::function<void(std::function<void()>)>;  // runs a task on the owner's thread
+
+  // `observe` is called on the planner's thread for each plan. What `post` takes may run after the planner's end.
+  AgentPlanner(const AgentOptions& options, const std::string& worker_program, SolvedLineObserver observe, Post post);
+  // Waits for the current task; the others are given up.
+  ~AgentPlanner();
+  AgentPlanner(const AgentPlanner&) = delete;
+  AgentPlanner& operator=(const AgentPlanner&) = delete;
+
+  // Each calls `done` on the owner's thread, in the order of the calls.
+  void plan(std::shared_ptr<const ClusterObjects> cluster, std::function<void(AgentPlan)> done);
+  // What carries the plan line out, if the referee passes it as a plan of `cluster`, which may be later than the one
+  // that it was made for.
+  using Exported = std::function<void(Result<exporting::ExportedPlan>)>;
+  void check(std::shared_ptr<const ClusterObjects> cluster, std::string plan_line, Exported done);
+
+ private:
+  void run();
+  void push(std::function<void()> task);
+  AgentPlan planned(const std::shared_ptr<const ClusterObjects>& cluster);
+  Result<exporting::ExportedPlan> checked(const ClusterObjects& cluster, const std::string& plan_line) const;
+  muster_v1::SnapshotReader reader_at(Nanoseconds time) const;
+
+  const AgentOptions& options_;
+  const SolvedLineObserver observe_;
+  const Post post_;
+  LineSolver solver_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  bool is_closed_ = false;
+  std::jthread thread_;
+};
+
+}  // namespace muster::cli

@@ -1,0 +1,149 @@
+#include "cli/agent/runner.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "io/api_server/backoff.h"
+#include "model/base/require.h"
+
+namespace muster::cli {
+
+class ActRunner::Implementation : public std::enable_shared_from_this<Implementation> {
+ public:
+  Implementation(api_server::ApiClient& client, const AgentOptions& options, api_server::Clock clock, Handlers handlers)
+      : client_(client),
+        options_(options),
+        clock_(std::move(clock)),
+        handlers_(std::move(handlers)),
+        written_(options.mode, clock_),
+        evictions_(static_cast<double>(options.pace.evictions_per_minute), std::chrono::minutes(1), clock_()),
+        starts_(static_cast<double>(options.pace.binds_per_second), std::chrono::seconds(1), clock_()) {}
+
+  void run(std::vector<ActGroup> groups, std::function<void(ActsDone)> done) {
+    MUSTER_REQUIRE(!done_);
+    groups_ = std::move(groups);
+    done_ = std::move(done);
+    at_ = 0;
+    result_ = {};
+    has_held_back_ = {};
+    next_group();
+  }
+
+  void end() { done_ = {}; }
+  WrittenActs& written() { return written_; }
+
+ private:
+  // One answer for each act, in the order of the group.
+  using Answers = std::vector<std::string>;  // empty: it was taken
+
+  bool& held_back(ActKind kind) { return has_held_back_[kind == ActKind::kEvict ? 0 : 1]; }
+
+  // A group that must wait holds back those of its kind behind it, so that small ones do not starve a large one.
+  void next_group() {
+    for (; at_ < groups_.size(); ++at_) {
+      const ActGroup& group = groups_[at_];
+      if (!handlers_.may_go_on()) break;
+      Pace& pace = group.kind == ActKind::kEvict ? evictions_ : starts_;
+      if (!held_back(group.kind) && pace.take(group.acts.size(), clock_())) return begin(group);
+      hold_back(group, pace);
+    }
+    const auto done = std::exchange(done_, {});
+    groups_.clear();
+    done(std::move(result_));
+  }
+
+  void hold_back(const ActGroup& group, Pace& pace) {
+    result_.held_back += std::ssize(group.acts);
+    if (std::exchange(held_back(group.kind), true)) return;
+    const bool never = group.kind == ActKind::kEvict && options_.pace.evictions_per_minute == 0;
+    const auto next = never ? std::chrono::steady_clock::time_point::max() : pace.when(group.acts.size(), clock_());
+    const bool is_first = result_.next == std::chrono::steady_clock::time_point{};
+    result_.next = is_first ? next : std::min(result_.next, next);
+  }
+
+  void begin(const ActGroup& group) {
+    const bool is_checked = options_.dry_run || group.kind == ActKind::kEvict || group.acts.size() == 1;
+    if (is_checked) return make();
+    send_all(true, [this](const Answers& answers) {
+      const auto refused = std::ranges::find_if(answers, [](const std::string& error) { return !error.empty(); });
+      if (refused == answers.end()) return make();
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        tell(groups_[at_].acts[i],
+             answers[i].empty() ? "left out, since another pod of its gang is refused" : answers[i]);
+      }
+      ++at_;
+      next_group();
+    });
+  }
+
+  void make() {
+    send_all(options_.dry_run, [this](const Answers& answers) {
+      for (std::size_t i = 0; i < answers.size(); ++i) tell(groups_[at_].acts[i], answers[i]);
+      ++at_;
+      next_group();
+    });
+  }
+
+  void tell(const Act& act, const std::string& error) {
+    if (error.empty() && !options_.dry_run) written_.add(act);
+    if (!error.empty()) ++result_.refused;
+    handlers_.on_act(act, error);
+  }
+
+  void send_all(bool dry_run, std::function<void(const Answers&)> then) {
+    struct Round {
+      Answers answers;
+      std::size_t left = 0;
+      std::function<void(const Answers&)> then;
+    };
+    const std::vector<Act>& acts = groups_[at_].acts;
+    auto round = std::make_shared<Round>(Round{Answers(acts.size()), acts.size(), std::move(then)});
+    for (std::size_t i = 0; i < acts.size(); ++i) {
+      send(acts[i], dry_run, [weak = weak_from_this(), round, i](const api_server::ApiResponse& response) {
+        const auto self = weak.lock();
+        if (!self || !self->done_) return;
+        round->answers[i] = response.is_ok() ? "" : response.error;
+        if (--round->left == 0) round->then(round->answers);
+      });
+    }
+  }
+
+  // To an Eviction, 429 says that a disruption budget forbids it: asking again at once is of no use.
+  void send(const Act& act, bool dry_run, api_server::ApiClient::Handler handler) {
+    api_server::ApiRequest request = request_of(act, options_.mode, dry_run);
+    if (act.kind == ActKind::kEvict) return client_.send(std::move(request), std::move(handler));
+    api_server::send_with_retries(client_, std::move(request), {}, ++sent_, std::move(handler));
+  }
+
+  api_server::ApiClient& client_;
+  const AgentOptions& options_;
+  const api_server::Clock clock_;
+  const Handlers handlers_;
+  WrittenActs written_;
+  Pace evictions_, starts_;
+  std::vector<ActGroup> groups_;
+  std::size_t at_ = 0;
+  std::function<void(ActsDone)> done_;  // empty: nothing is being run
+  ActsDone result_;
+  std::array<bool, 2> has_held_back_{};
+  std::uint64_t sent_ = 0;
+};
+
+ActRunner::ActRunner(api_server::ApiClient& client, const AgentOptions& options, api_server::Clock clock,
+                     Handlers handlers)
+    : implementation_(std::make_shared<Implementation>(client, options, std::move(clock), std::move(handlers))) {}
+
+ActRunner::~ActRunner() { implementation_->end(); }
+
+void ActRunner::run(std::vector<ActGroup> groups, std::function<void(ActsDone)> done) {
+  implementation_->run(std::move(groups), std::move(done));
+}
+
+bool ActRunner::are_seen(const api_server::ObjectStore& objects) {
+  return implementation_->written().are_seen(objects);
+}
+
+std::chrono::steady_clock::time_point ActRunner::seen_at_latest() const { return implementation_->written().end(); }
+
+}  // namespace muster::cli

@@ -1,0 +1,75 @@
+// What the agent tells over HTTP: health, metrics, the last plan and its snapshot, the state of its watches, the
+// report.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/agent/options.h"
+#include "cli/agent/planner.h"
+#include "cli/serve/http_date.h"
+#include "cli/serve/solving_metrics.h"
+#include "io/api_server/object_store.h"
+#include "io/http/prometheus_text.h"
+#include "io/http/service.h"
+
+namespace muster::cli {
+
+// Counted since the start.
+struct AgentCounts {
+  std::int64_t plans = 0, unreadable = 0;  // objects that no plan can be made of
+  std::int64_t stale = 0;                  // plans that the cluster had outrun when they were to be carried out
+  std::int64_t started = 0, evicted = 0, refused = 0, held_back = 0;  // pods
+  std::int64_t messages = 0;                                          // failures of watches, Leases and Events
+};
+
+// What it looks like now, published by the agent's thread.
+struct AgentState {
+  bool is_complete = false;  // every kind has been listed
+  bool leads = false;
+  std::string holder;  // of the Lease
+  std::uint64_t revision = 0;
+  std::size_t objects = 0, bytes = 0;
+  std::string blocked;  // why it does not plan or act; empty: it does
+  std::vector<api_server::KindReport> kinds;
+  AgentCounts counts;
+};
+
+// Safe to use from several threads; it answers on the thread of its server.
+class AgentStatus final : public http::HttpService {
+ public:
+  AgentStatus(const AgentOptions& options, api_server::Clock clock);
+
+  void publish(AgentState state);
+  void publish(const AgentPlan& plan);
+  void solved(const SolvedLine& line);  // on the planner's thread
+
+  std::optional<http::HttpResponse> refuse(const http::HttpRequest& head) override;
+  void serve(std::shared_ptr<http::HttpExchange> exchange) override;
+  void gone(const std::shared_ptr<http::HttpExchange>&) override {}
+  void answered(const http::HttpRequest&, unsigned, bool) override {}
+  void dropped(std::string_view) override {}
+  std::string date() override { return date_.now(); }
+
+ private:
+  http::HttpResponse answer(const http::HttpRequest& request);
+  std::string metrics() const;
+  std::string status_json() const;
+  std::string report() const;
+
+  const AgentOptions& options_;
+  const api_server::Clock clock_;
+  HttpDate date_;
+  mutable std::mutex mutex_;
+  AgentState state_;
+  SolvingMetrics solving_;
+  std::shared_ptr<const ClusterObjects> cluster_;  // of the last plan; none: there is no plan yet
+  std::string plan_;
+  http::Histogram cycle_seconds_;
+};
+
+}  // namespace muster::cli

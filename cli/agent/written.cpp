@@ -1,0 +1,30 @@
+#include "cli/agent/written.h"
+
+#include "io/kubernetes/object/object.h"
+
+namespace muster::cli {
+
+bool WrittenActs::are_seen(const api_server::ObjectStore& objects) {
+  const auto now = clock_();
+  std::erase_if(acts_,
+                [&](const Written& written) { return now - written.at >= kMostWait || is_seen(written.act, objects); });
+  return acts_.empty();
+}
+
+bool WrittenActs::is_seen(const Act& act, const api_server::ObjectStore& objects) const {
+  const exporting::ExportedObject& object = act.object;
+  const auto* pod = objects.find("", "Pod", object.namespace_name, object.name);
+  if (pod == nullptr || (!object.uid.empty() && pod->uid != object.uid)) return true;
+  const auto has = [&](std::string_view text) { return pod->text.find(text) != std::string::npos; };
+  if (act.kind == ActKind::kEvict) return has("\"deletionTimestamp\"");
+  switch (mode_) {
+    case ApplyMode::kKai:
+      return objects.find("scheduling.run.ai", "BindRequest", object.namespace_name, object.name) != nullptr;
+    case ApplyMode::kGates:
+      return has('"' + std::string(kubernetes::kNodeAnnotation) + '"');
+    default:
+      return has("\"nodeName\"");
+  }
+}
+
+}  // namespace muster::cli
