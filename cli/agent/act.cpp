@@ -14,6 +14,13 @@ std::string pod_path(const exporting::ExportedObject& object) {
                      api_server::percent_encoded(object.name));
 }
 
+constexpr std::string_view kBindRequests = "scheduling.run.ai";
+
+std::string requests_path(const exporting::ExportedObject& object) {
+  return fmt::format("/apis/{}/v1alpha2/namespaces/{}/bindrequests", kBindRequests,
+                     api_server::percent_encoded(object.namespace_name));
+}
+
 }  // namespace
 
 std::vector<ActGroup> groups_of(const exporting::ExportedPlan& plan) {
@@ -32,6 +39,18 @@ std::vector<ActGroup> groups_of(const exporting::ExportedPlan& plan) {
   return evictions;
 }
 
+ActGroup failed_requests(const ActGroup& group, const api_server::ObjectStore& objects) {
+  ActGroup failed{ActKind::kTakeBack, group.gang, {}};
+  for (const Act& act : group.acts) {
+    const auto* request = objects.find(kBindRequests, "BindRequest", act.object.namespace_name, act.object.name);
+    if (request == nullptr || request->text.find(R"("phase":"Failed")") == std::string::npos) continue;
+    Act& taken = failed.acts.emplace_back(Act{ActKind::kTakeBack, act.object});
+    taken.object.text =
+        fmt::format(R"({{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{{"uid":"{}"}}}})", request->uid);
+  }
+  return failed;
+}
+
 api_server::ApiRequest request_of(const Act& act, ApplyMode mode, bool dry_run) {
   MUSTER_REQUIRE(mode != ApplyMode::kNone);
   api_server::ApiRequest request;
@@ -40,18 +59,20 @@ api_server::ApiRequest request_of(const Act& act, ApplyMode mode, bool dry_run) 
   request.body = act.object.text;
   if (act.kind == ActKind::kEvict) {
     request.target = pod_path(act.object) + "/eviction";
+  } else if (act.kind == ActKind::kTakeBack) {
+    request.method = "DELETE";
+    request.target = requests_path(act.object) + "/" + api_server::percent_encoded(act.object.name);
   } else if (mode == ApplyMode::kGates) {
     request.method = "PATCH";
     request.content_type = "application/strategic-merge-patch+json";
     request.target = pod_path(act.object);
   } else if (mode == ApplyMode::kKai) {
-    request.target = fmt::format("/apis/scheduling.run.ai/v1alpha2/namespaces/{}/bindrequests",
-                                 api_server::percent_encoded(act.object.namespace_name));
+    request.target = requests_path(act.object);
   } else {
     request.target = pod_path(act.object) + "/binding";
   }
-  request.target += "?fieldManager=muster";
-  if (dry_run) request.target += "&dryRun=All";
+  if (act.kind != ActKind::kTakeBack) request.target += "?fieldManager=muster";
+  if (dry_run) request.target += act.kind == ActKind::kTakeBack ? "?dryRun=All" : "&dryRun=All";
   return request;
 }
 

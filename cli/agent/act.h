@@ -1,4 +1,4 @@
-// One change of the cluster: a request to the API server that starts or evicts a pod.
+// One change of the cluster: a request to the API server that starts a pod, evicts one, or takes a failed start back.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,13 @@
 
 #include "cli/agent/options.h"
 #include "io/api_server/api_client.h"
+#include "io/api_server/object_store.h"
 #include "io/export/plan.h"
 
 namespace muster::cli {
 
-enum class ActKind : std::uint8_t { kStart, kEvict };
+// kTakeBack: deletes a BindRequest that has failed, so that another one can be made.
+enum class ActKind : std::uint8_t { kStart, kEvict, kTakeBack };
 
 struct Act {
   ActKind kind = ActKind::kStart;
@@ -29,6 +31,10 @@ struct ActGroup {
 
 // What may be done at once, in the order of the plan: evictions first, since pods need time to leave.
 std::vector<ActGroup> groups_of(const exporting::ExportedPlan& plan);
+
+// Of a group of pods that start by BindRequests: those of them whose last request has failed are to be taken back
+// first. Nothing if there are none.
+ActGroup failed_requests(const ActGroup& group, const api_server::ObjectStore& objects);
 
 // `dry_run`: the API server checks it, and changes nothing.
 api_server::ApiRequest request_of(const Act& act, ApplyMode mode, bool dry_run);

@@ -102,6 +102,10 @@ class Agent::Implementation {
     return kExitAnswered;
   }
 
+  void stop_from_outside() {
+    boost::asio::post(io_, [this] { stop(); });
+  }
+
  private:
   static api_server::ClusterWatchOptions watch_options() {
     api_server::ClusterWatchOptions options;
@@ -191,8 +195,20 @@ class Agent::Implementation {
         cycle_.again_at = Steady::now();
         return end();
       }
-      runner_.run(groups_of(*exported), [this](const ActsDone& done) { acted(done); });
+      runner_.run(groups(*exported), [this](const ActsDone& done) { acted(done); });
     });
+  }
+
+  // A gang with a BindRequest that has failed starts with a later plan, once that is taken back.
+  std::vector<ActGroup> groups(const exporting::ExportedPlan& exported) {
+    std::vector<ActGroup> all = groups_of(exported);
+    if (options_.mode != ApplyMode::kKai) return all;
+    for (ActGroup& group : all) {
+      if (group.kind != ActKind::kStart) continue;
+      ActGroup failed = failed_requests(group, watch_.objects());
+      if (!failed.acts.empty()) group = std::move(failed);
+    }
+    return all;
   }
 
   void acted(const ActsDone& done) {
@@ -211,6 +227,11 @@ class Agent::Implementation {
 
   void note_act(const Act& act, const std::string& error) {
     const bool is_start = act.kind == ActKind::kStart;
+    if (act.kind == ActKind::kTakeBack) {
+      ++counts_.taken_back;
+      return say(Severity::kWarning, fmt::format("the BindRequest {} has failed and is taken back{}{}", act.pod(),
+                                                 error.empty() ? "" : ": ", error));
+    }
     ++(!error.empty() ? counts_.refused : is_start ? counts_.started : counts_.evicted);
     const std::string gang = act.object.gang.empty() ? "" : (is_start ? ", of " : ", for ") + act.object.gang;
     const std::string what = fmt::format("{} {} {} {}{}", is_start ? "start" : "evict", act.pod(),
@@ -274,5 +295,6 @@ Agent::Agent(const AgentOptions& options, Console& console, const std::string& w
     : implementation_(std::make_unique<Implementation>(options, console, worker_program)) {}
 Agent::~Agent() = default;
 int Agent::run(int listener) { return implementation_->run(listener); }
+void Agent::stop() { implementation_->stop_from_outside(); }
 
 }  // namespace muster::cli

@@ -26,6 +26,8 @@ class Agent {
   // Until SIGTERM or SIGINT; `listener` is a listening socket for AgentStatus, which is taken over. Returns the exit
   // code.
   int run(int listener);
+  // Ends run() as a signal does. From any thread.
+  void stop();
 
  private:
   class Implementation;

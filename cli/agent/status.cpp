@@ -101,6 +101,7 @@ std::string AgentStatus::metrics() const {
       .sample({{"act", "started"}}, static_cast<double>(counts.started))
       .sample({{"act", "evicted"}}, static_cast<double>(counts.evicted))
       .sample({{"act", "refused"}}, static_cast<double>(counts.refused))
+      .sample({{"act", "taken_back"}}, static_cast<double>(counts.taken_back))
       .sample({{"act", "held_back"}}, static_cast<double>(counts.held_back));
   out.family("muster_agent_cycle_seconds", "histogram", "From the objects to the plan.").histogram({}, cycle_seconds_);
   out.family("muster_agent_watch_silence_seconds", "gauge", "Since the last object or bookmark of a kind.");

@@ -24,6 +24,7 @@ struct AgentCounts {
   std::int64_t plans = 0, unreadable = 0;  // objects that no plan can be made of
   std::int64_t stale = 0;                  // plans that the cluster had outrun when they were to be carried out
   std::int64_t started = 0, evicted = 0, refused = 0, held_back = 0;  // pods
+  std::int64_t taken_back = 0;                                        // BindRequests that had failed
   std::int64_t messages = 0;                                          // failures of watches, Leases and Events
 };
 

@@ -3,6 +3,13 @@
 #include "io/kubernetes/object/object.h"
 
 namespace muster::cli {
+namespace {
+
+bool has_request(const Act& act, const api_server::ObjectStore& objects) {
+  return objects.find("scheduling.run.ai", "BindRequest", act.object.namespace_name, act.object.name) != nullptr;
+}
+
+}  // namespace
 
 bool WrittenActs::are_seen(const api_server::ObjectStore& objects) {
   const auto now = clock_();
@@ -13,13 +20,14 @@ bool WrittenActs::are_seen(const api_server::ObjectStore& objects) {
 
 bool WrittenActs::is_seen(const Act& act, const api_server::ObjectStore& objects) const {
   const exporting::ExportedObject& object = act.object;
+  if (act.kind == ActKind::kTakeBack) return !has_request(act, objects);
   const auto* pod = objects.find("", "Pod", object.namespace_name, object.name);
   if (pod == nullptr || (!object.uid.empty() && pod->uid != object.uid)) return true;
   const auto has = [&](std::string_view text) { return pod->text.find(text) != std::string::npos; };
   if (act.kind == ActKind::kEvict) return has("\"deletionTimestamp\"");
   switch (mode_) {
     case ApplyMode::kKai:
-      return objects.find("scheduling.run.ai", "BindRequest", object.namespace_name, object.name) != nullptr;
+      return has_request(act, objects);
     case ApplyMode::kGates:
       return has('"' + std::string(kubernetes::kNodeAnnotation) + '"');
     default:

@@ -61,12 +61,13 @@ std::vector<Json> lines(const PlanToExport& it, const ExportOptions& options) {
   EXPECT_TRUE(made) << made.error().path << made.error().message;
   std::vector<Json> all;
   if (!made) return all;
+  const std::string text = made->text();
   std::size_t at = 0;
-  for (std::size_t end = made->text.find('\n'); end != std::string::npos; end = made->text.find('\n', at)) {
-    all.push_back(Json::parse(made->text.substr(at, end - at)));
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', at)) {
+    all.push_back(Json::parse(text.substr(at, end - at)));
     at = end + 1;
   }
-  EXPECT_EQ(at, made->text.size()) << "the last line ends, too";
+  EXPECT_EQ(at, text.size()) << "the last line ends, too";
   return all;
 }
 
@@ -112,10 +113,10 @@ TEST(ExportPlan, PhasesAreTheWholeInPartsAndTellOfOneAnother) {
     for (const ExportPhase phase : {ExportPhase::kNow, ExportPhase::kEvictions, ExportPhase::kAfterEvictions}) {
       const auto made = attempt(four_steps(), {format, phase, {}});
       ASSERT_TRUE(made);
-      parts += made->text;
+      parts += made->text();
       EXPECT_GE(made->remarks.size(), 2U);
     }
-    EXPECT_EQ(parts, attempt(four_steps(), {format})->text);
+    EXPECT_EQ(parts, attempt(four_steps(), {format})->text());
   }
   const auto now = attempt(four_steps(), {ExportFormat::kBindings, ExportPhase::kNow, {}});
   EXPECT_EQ(now->remarks,
@@ -154,13 +155,28 @@ TEST(ExportPlan, AnOddPodCostsTheOthersNothing) {
   EXPECT_EQ(all[0]["metadata"]["uid"], "u-a");
 }
 
+TEST(ExportPlan, EachObjectTellsItsPodPhaseAndGang) {
+  const auto made = attempt(four_steps(), {ExportFormat::kBindings});
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->objects.size(), 5U);
+  EXPECT_EQ(made->objects[0].phase, ExportPhase::kNow);
+  EXPECT_EQ(made->objects[0].namespace_name, "ns");
+  EXPECT_EQ(made->objects[0].name, "a");
+  EXPECT_EQ(made->objects[0].node, "n1");
+  EXPECT_EQ(made->objects[0].gang, "ns/a") << "a gang by itself";
+  EXPECT_EQ(made->objects[1].phase, ExportPhase::kEvictions);
+  EXPECT_EQ(made->objects[1].node, "n1");
+  EXPECT_EQ(made->objects[4].phase, ExportPhase::kAfterEvictions);
+}
+
 TEST(ExportPlan, APatchTakesGatesAwayAndPinsTheHostname) {
   const PlanToExport it{{placement("team/a", "n1")},
                         {},
                         list_of({labelled(node("n1"), "kubernetes.io/hostname", "host-1"), with_uid(pod("a"), "u-a")}),
                         {}};
   EXPECT_EQ(lines(it, {ExportFormat::kPatches})[0],
-            Json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"team","name":"a","uid":"u-a"},
+            Json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"team","name":"a","uid":"u-a",
+                                                                        "annotations":{"muster/node":"n1"}},
                             "spec":{"nodeSelector":{"kubernetes.io/hostname":"host-1"},"schedulingGates":null}})"));
   EXPECT_EQ(
       lines(it, {ExportFormat::kPatches, ExportPhase::kAll, {"example.com/a", "b"}})[0]["spec"]["schedulingGates"],
@@ -266,7 +282,7 @@ TEST(ExportPlan, BindingsLeaveOutGangsThatShareDevicesUnlessAsked) {
   for (const ExportFormat format : {ExportFormat::kBindings, ExportFormat::kVolcano}) {
     const auto made = attempt(sharers(), {format});
     ASSERT_TRUE(made);
-    EXPECT_EQ(made->text, "");
+    EXPECT_EQ(made->text(), "");
     EXPECT_NE(made->remarks.back().find("3 of its gangs are left out: they share devices"), std::string::npos);
     EXPECT_EQ(lines(sharers(), {format, ExportPhase::kAll, {}, SharedDevices::kAllow}).size(), 3U);
   }
@@ -294,9 +310,10 @@ TEST(ExportPlan, BindingsLeaveOutWholeGangsWhoseClaimsASchedulerBinds) {
       {}};
   const auto made = attempt(it, {ExportFormat::kBindings});
   ASSERT_TRUE(made);
-  EXPECT_EQ(std::ranges::count(made->text, '\n'), 2) << made->text;
-  EXPECT_NE(made->text.find(R"("name":"low-1")"), std::string::npos);
-  EXPECT_NE(made->text.find(R"("name":"free")"), std::string::npos);
+  const std::string text = made->text();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2) << text;
+  EXPECT_NE(text.find(R"("name":"low-1")"), std::string::npos);
+  EXPECT_NE(text.find(R"("name":"free")"), std::string::npos);
   ASSERT_EQ(made->remarks.size(), 2U) << testing::PrintToString(made->remarks);
   EXPECT_NE(made->remarks[0].find("1 of its gangs is left out: a scheduler has to bind"), std::string::npos);
   EXPECT_NE(made->remarks[1].find("1 of its gangs is left out: they wait"), std::string::npos);
@@ -315,7 +332,7 @@ TEST(ExportPlan, WhatBindsLeavesOutGangsOfOtherSchedulersThanThePlans) {
   for (const ExportFormat format : {ExportFormat::kBindings, ExportFormat::kVolcano}) {
     const auto made = attempt(it, {format});
     ASSERT_TRUE(made);
-    EXPECT_EQ(std::ranges::count(made->text, '\n'), 2) << made->text;
+    EXPECT_EQ(made->objects.size(), 2U) << made->text();
     EXPECT_NE(made->remarks.back().find("1 of its gangs is left out: scheduler other places"), std::string::npos);
   }
   EXPECT_EQ(lines(it, {ExportFormat::kPatches}).size(), 4U) << "each scheduler binds its own";

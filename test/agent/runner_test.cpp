@@ -1,0 +1,139 @@
+#include "cli/agent/runner.h"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/api_server/running.h"
+
+namespace muster::cli {
+namespace {
+
+using api_server::FakeAnswer;
+using api_server::FakeRequest;
+using api_server::run_until;
+
+// Takes all acts but those on some pods.
+class ActServer {
+ public:
+  explicit ActServer(std::set<std::string> refused) : refused_(std::move(refused)) {}
+  api_server::FakeServer& server() { return server_; }
+  // "binding a", "dry binding a", in the order of their arrival
+  std::vector<std::string> acts() const {
+    const std::scoped_lock lock(mutex_);
+    return acts_;
+  }
+
+ private:
+  FakeAnswer answer(const FakeRequest& request) {
+    const std::size_t end = request.path.rfind('/'), begin = request.path.rfind('/', end - 1) + 1;
+    const std::string pod = request.path.substr(begin, end - begin), kind = request.path.substr(end + 1);
+    const std::scoped_lock lock(mutex_);
+    acts_.push_back((request.query.contains("dryRun") ? "dry " : "") + kind + " " + pod);
+    if (!refused_.contains(pod)) return {201, "", "{}"};
+    if (kind == "eviction") return {429, "Retry-After: 10\r\n", R"({"kind":"Status","message":"budget"})"};
+    return {409, "", R"({"kind":"Status","message":"is bound already"})"};
+  }
+
+  const std::set<std::string> refused_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> acts_;
+  api_server::FakeServer server_{[this](const FakeRequest& request) { return answer(request); }};
+};
+
+ActGroup group(ActKind kind, const std::string& gang, const std::vector<std::string>& pods) {
+  ActGroup made{kind, gang, {}};
+  for (const std::string& pod : pods)
+    made.acts.push_back({kind, {"{}", exporting::ExportPhase::kNow, "team", pod, "u", "n1", gang}});
+  return made;
+}
+
+class Runner : public testing::Test {
+ protected:
+  // What it did, with the texts of refusals by pod.
+  ActsDone run(std::vector<ActGroup> groups, std::set<std::string> refused = {}) {
+    server_.emplace(std::move(refused));
+    api_server::ApiClient client(io_, api_server::address_of(server_->server()), api_server::steady());
+    ActRunner runner(client, options_, api_server::steady(),
+                     {[this](const Act& act, const std::string& error) {
+                        told_.push_back(act.object.name + (error.empty() ? " made" : " refused"));
+                      },
+                      [this] { return may_go_on_; }});
+    std::optional<ActsDone> done;
+    runner.run(std::move(groups), [&](const ActsDone& made) { done = made; });
+    EXPECT_TRUE(run_until(io_, [&] { return done.has_value(); }));
+    return done.value_or(ActsDone());
+  }
+  static AgentOptions bindings() {
+    AgentOptions options;
+    options.mode = ApplyMode::kBindings;
+    return options;
+  }
+
+  boost::asio::io_context io_;
+  AgentOptions options_ = bindings();
+  std::optional<ActServer> server_;
+  std::vector<std::string> told_;
+  bool may_go_on_ = true;
+};
+
+TEST_F(Runner, AGangIsBoundOnceTheServerWouldTakeAllOfIt) {
+  const ActsDone done = run({group(ActKind::kStart, "g", {"a", "b"})});
+  EXPECT_EQ(done.refused, 0);
+  const std::vector<std::string> acts = server_->acts();
+  ASSERT_EQ(acts.size(), 4U);
+  EXPECT_TRUE(acts[0].starts_with("dry ") && acts[1].starts_with("dry "));
+  EXPECT_TRUE(acts[2].starts_with("binding ") && acts[3].starts_with("binding "));
+}
+
+TEST_F(Runner, NoPodOfAGangIsBoundIfOneIsRefused) {
+  const ActsDone done = run({group(ActKind::kStart, "g", {"a", "b", "c"}), group(ActKind::kStart, "h", {"d"})}, {"b"});
+  EXPECT_EQ(done.refused, 3);
+  for (const std::string& act : server_->acts()) EXPECT_TRUE(act.starts_with("dry ") || act == "binding d") << act;
+  EXPECT_EQ(told_.back(), "d made") << "the next gang does not mind";
+}
+
+TEST_F(Runner, AnEvictionThatABudgetForbidsIsNotTriedAgain) {
+  const ActsDone done = run({group(ActKind::kEvict, "g", {"a", "b"})}, {"a"});
+  EXPECT_EQ(done.refused, 1);
+  EXPECT_EQ(server_->acts().size(), 2U);
+}
+
+TEST_F(Runner, ADryRunOnlyAsks) {
+  options_.dry_run = true;
+  run({group(ActKind::kStart, "g", {"a", "b"}), group(ActKind::kEvict, "h", {"c"})});
+  for (const std::string& act : server_->acts()) EXPECT_TRUE(act.starts_with("dry ")) << act;
+  EXPECT_EQ(server_->acts().size(), 3U);
+}
+
+TEST_F(Runner, WhatExceedsThePaceIsLeftForTheNextPlan) {
+  options_.pace = {.evictions_per_minute = 2, .binds_per_second = 3};
+  const auto begun = std::chrono::steady_clock::now();
+  const ActsDone done = run({group(ActKind::kEvict, "e", {"e1", "e2"}), group(ActKind::kEvict, "f", {"f1"}),
+                             group(ActKind::kStart, "g", {"a", "b"}), group(ActKind::kStart, "h", {"c", "d"}),
+                             group(ActKind::kStart, "i", {"i"})});
+  EXPECT_EQ(done.held_back, 1 + 2 + 1) << "a small gang does not overtake a large one";
+  EXPECT_GT(done.next, begun);
+}
+
+TEST_F(Runner, WithoutEvictionsNoneIsEverMade) {
+  options_.pace.evictions_per_minute = 0;
+  const ActsDone done = run({group(ActKind::kEvict, "e", {"e1"})});
+  EXPECT_EQ(done.held_back, 1);
+  EXPECT_EQ(done.next, std::chrono::steady_clock::time_point::max());
+  EXPECT_TRUE(server_->acts().empty());
+}
+
+TEST_F(Runner, StopsBetweenGroupsOnceItMayNotGoOn) {
+  may_go_on_ = false;
+  run({group(ActKind::kStart, "g", {"a"})});
+  EXPECT_TRUE(server_->acts().empty());
+}
+
+}  // namespace
+}  // namespace muster::cli
