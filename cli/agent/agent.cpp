@@ -5,6 +5,8 @@
 #include <csignal>
 #include <optional>
 #include <random>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -195,6 +197,7 @@ class Agent::Implementation {
         cycle_.again_at = Steady::now();
         return end();
       }
+      for (const std::string& remark : exported->remarks) remark_on(remark);
       runner_.run(groups(*exported), [this](const ActsDone& done) { acted(done); });
     });
   }
@@ -238,6 +241,12 @@ class Agent::Implementation {
                                          is_start ? "on" : "from", act.object.node, gang);
     say(error.empty() ? Severity::kInformation : Severity::kWarning,
         error.empty() ? what + (options_.dry_run ? " (dry run)" : "") : fmt::format("{}: refused: {}", what, error));
+  }
+
+  // What the acts leave out; each once until another one comes.
+  void remark_on(const std::string& remark) {
+    if (!remarks_.insert(remark).second) return;
+    say(Severity::kInformation, "of the plan: " + remark);
   }
 
   void warn(const std::string& sentence) {
@@ -289,6 +298,7 @@ class Agent::Implementation {
   boost::asio::signal_set signals_;
   AgentCounts counts_;
   Cycle cycle_;
+  std::set<std::string> remarks_;  // that were told
 };
 
 Agent::Agent(const AgentOptions& options, Console& console, const std::string& worker_program)

@@ -26,6 +26,7 @@ exporting::ExportOptions export_options_of(const AgentOptions& options) {
     case ApplyMode::kBindings:
     case ApplyMode::kNone:
       wanted.format = exporting::ExportFormat::kBindings;
+      wanted.own_nodes_only = true;
       break;
   }
   return wanted;

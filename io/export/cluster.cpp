@@ -120,6 +120,19 @@ const PodSpec* ExportCluster::spec(std::string_view pod) const {
   return found == pods_.end() ? nullptr : &snapshot_->pod_specs[found->second->spec];
 }
 
+std::unordered_set<std::string_view> ExportCluster::nodes_of_others() const {
+  std::unordered_set<std::string_view> nodes;
+  if (snapshot_ == nullptr || snapshot_->policy.schedulers.empty()) return nodes;
+  const std::vector<std::string_view>& planned = snapshot_->policy.schedulers;
+  for (const SnapshotPod& pod : snapshot_->pods) {
+    const bool is_planned = std::ranges::find(planned, scheduler_of(pod)) != planned.end();
+    const std::string_view owner = pod.notes.owner;
+    if (pod.node.empty() || is_planned || owner.starts_with("DaemonSet/") || owner.starts_with("Node/")) continue;
+    nodes.insert(pod.node);
+  }
+  return nodes;
+}
+
 bool ExportCluster::asks_for(std::string_view pod, std::string_view resource_prefix) const {
   const PodSpec* found = spec(pod);
   return found != nullptr && std::ranges::any_of(found->resources, [&](const ResourceAmount& asked) {

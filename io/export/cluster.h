@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,8 @@ class ExportCluster {
   bool has_unbound_volumes(std::string_view pod) const;
   std::string_view scheduler(std::string_view pod) const;  // also empty if the policy names the planned schedulers
   const PodSpec* spec(std::string_view pod) const;         // none: not known
+  // The nodes on which pods of schedulers run that the policy does not name, DaemonSets' and static pods aside.
+  std::unordered_set<std::string_view> nodes_of_others() const;
   bool asks_for(std::string_view pod, std::string_view resource_prefix) const;
   const SnapshotNode* node(std::string_view node) const;  // none: not known
   // The node's label kubernetes.io/hostname; its name if that is not known.

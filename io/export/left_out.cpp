@@ -50,6 +50,7 @@ LeftOut::LeftOut(const muster_v1::NamedPlan& plan, const ExportCluster& cluster,
   const bool binds = options.format == ExportFormat::kBindings || options.format == ExportFormat::kVolcano;
   if (binds) leave_out_what_a_binding_lacks(plan, options);
   if (binds || options.format == ExportFormat::kKai) leave_to_other_schedulers(plan);
+  if (options.own_nodes_only) leave_out_shared_nodes(plan);
   const std::size_t first = gangs_.size();
   if (first == 0) return;
   follow(plan);
@@ -96,6 +97,17 @@ void LeftOut::leave_to_other_schedulers(const muster_v1::NamedPlan& plan) {
                                                  "pods of one scheduler with --scheduler-name"));
     gangs_.insert(gangs.begin(), gangs.end());
   }
+}
+
+void LeftOut::leave_out_shared_nodes(const muster_v1::NamedPlan& plan) {
+  const std::unordered_set<std::string_view> nodes = cluster_.nodes_of_others();
+  const auto shared =
+      gangs_where(plan, cluster_, [&](const auto& placement) { return nodes.contains(placement.node); });
+  if (shared.empty()) return;
+  remarks_.push_back(counted(shared.size(),
+                             "pods of another scheduler run on their nodes, and two schedulers would "
+                             "overcommit these; keep the others away by a taint"));
+  gangs_.insert(shared.begin(), shared.end());
 }
 
 // If a move is left out, the pod stays where it is; this does not affect the rest of its gang.

@@ -31,6 +31,7 @@ class LeftOut {
  private:
   void leave_out_what_a_binding_lacks(const muster_v1::NamedPlan& plan, const ExportOptions& options);
   void leave_to_other_schedulers(const muster_v1::NamedPlan& plan);
+  void leave_out_shared_nodes(const muster_v1::NamedPlan& plan);
   void follow(const muster_v1::NamedPlan& plan);
 
   const ExportCluster& cluster_;

@@ -21,6 +21,9 @@ struct ExportOptions {
   ExportPhase phase = ExportPhase::kAll;
   std::vector<std::string> gates = {};  // scheduling gates that patches take away; empty: all that there are
   SharedDevices shared = SharedDevices::kLeaveOut;
+  // Leaves out gangs that are placed on nodes where pods run that a scheduler which the policy does not name has
+  // placed, other than those of DaemonSets and static pods: the two schedulers would overcommit the nodes.
+  bool own_nodes_only = false;
 };
 
 }  // namespace muster::exporting
