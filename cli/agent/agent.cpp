@@ -54,6 +54,7 @@ struct Cycle {
   Steady::time_point begun{};
   Steady::time_point again_at = Steady::time_point::max();  // even if nothing changes
   std::string blocked;                                      // see AgentState
+  std::set<std::string> remarks;                            // on what acts leave out, that were told
 };
 
 }  // namespace
@@ -245,7 +246,7 @@ class Agent::Implementation {
 
   // What the acts leave out; each once until another one comes.
   void remark_on(const std::string& remark) {
-    if (!remarks_.insert(remark).second) return;
+    if (!cycle_.remarks.insert(remark).second) return;
     say(Severity::kInformation, "of the plan: " + remark);
   }
 
@@ -298,7 +299,6 @@ class Agent::Implementation {
   boost::asio::signal_set signals_;
   AgentCounts counts_;
   Cycle cycle_;
-  std::set<std::string> remarks_;  // that were told
 };
 
 Agent::Agent(const AgentOptions& options, Console& console, const std::string& worker_program)
