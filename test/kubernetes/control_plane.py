@@ -47,7 +47,7 @@ AUDIT_RULES = [  # the first that fits counts; reads of Kubernetes itself are le
     {"level": "Request"},
 ]
 # There is no kubelet whose silence would tell anything, and no network.
-CONTROLLERS = "*,-node-lifecycle-controller,-node-ipam-controller,-taint-eviction-controller,-node-route-controller"
+CONTROLLERS = "*,-node-lifecycle-controller,-node-ipam-controller,-taint-eviction-controller"
 WORKLOAD_GATES = ("GenericWorkload=true", "TopologyAwareWorkloadScheduling=true")
 
 
