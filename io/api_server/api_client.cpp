@@ -74,7 +74,7 @@ struct ApiClient::Implementation : std::enable_shared_from_this<Implementation> 
   bool is_closed = false;
 };
 
-ApiClient::ApiClient(boost::asio::io_context& io, ServerAddress address, Clock clock, ApiLimits limits)
+ApiClient::ApiClient(boost::asio::io_context& io, ServerAddress address, Clock clock, const ApiLimits& limits)
     : implementation_(std::make_shared<Implementation>(io, std::move(address), std::move(clock), limits)) {
   MUSTER_REQUIRE(limits.max_connections > 0);
 }

@@ -38,7 +38,7 @@ class ApiStream {
 class ApiClient {
  public:
   // `io` outlives the client. Files of the address are read at the first request.
-  ApiClient(boost::asio::io_context& io, ServerAddress address, Clock clock, ApiLimits limits = {});
+  ApiClient(boost::asio::io_context& io, ServerAddress address, Clock clock, const ApiLimits& limits = {});
   // Gives up all requests and streams, without calling their handlers.
   ~ApiClient();
   ApiClient(const ApiClient&) = delete;

@@ -20,7 +20,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 std::shared_ptr<Transport> IdleConnections::take() {
   while (!idle_.empty()) {
-    const std::shared_ptr<Transport> transport = std::move(idle_.back().transport);
+    std::shared_ptr<Transport> transport = std::move(idle_.back().transport);
     idle_.pop_back();
     if (transport->is_quiet()) return transport;
     transport->close();

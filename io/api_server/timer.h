@@ -17,7 +17,6 @@ namespace muster::api_server {
 class Timer {
  public:
   explicit Timer(boost::asio::io_context& io) : state_(std::make_shared<State>(io)) {}
-  ~Timer() { cancel(); }
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
@@ -27,24 +26,19 @@ class Timer {
                               ring = std::move(ring)](const auto& cancelled) {
       const auto now = state.lock();
       if (cancelled || !now || now->generation != generation) return;
-      now->is_set = false;
       ring();
     });
-    state_->is_set = true;
   }
   void cancel() {
     ++state_->generation;
-    state_->is_set = false;
     state_->timer.cancel();
   }
-  bool is_set() const { return state_->is_set; }
 
  private:
   struct State {
     explicit State(boost::asio::io_context& io) : timer(io) {}
     boost::asio::steady_timer timer;
     std::uint64_t generation = 0;
-    bool is_set = false;
   };
   std::shared_ptr<State> state_;
 };

@@ -91,7 +91,7 @@ void Transport::connect(const ServerAddress& address, std::function<void(std::st
   });
 }
 
-void Transport::connect_to(const ServerAddress& address, std::function<void(std::string)> done) {
+void Transport::connect_to(const ServerAddress& address, const std::function<void(std::string)>& done) {
   const auto connected = [self = shared_from_this(), done, text = address.text()](const SocketError& error) {
     if (error) return done("cannot connect to " + text + ": " + error.message());
     set_options(self->streams_->socket);

@@ -40,7 +40,7 @@ class Transport : public std::enable_shared_from_this<Transport> {
 
  private:
   struct Streams;
-  void connect_to(const ServerAddress& address, std::function<void(std::string error)> done);
+  void connect_to(const ServerAddress& address, const std::function<void(std::string error)>& done);
   void shake_hands(std::function<void(std::string error)> done);
   std::unique_ptr<Streams> streams_;
 };
