@@ -87,8 +87,11 @@ const CommandSyntax& agent_syntax() {
           {{"kube-api", "URL", "the API server (default: that of the cluster in which the agent runs)"},
            {"ca", "FILE", "certificates of authorities that may sign the API server's, PEM (default: the system's)"},
            {"token-file", "FILE", "the bearer token; read again as it changes"},
-           {"apply", "MODE", "how plans are carried out: none, gates, kai or bindings (default none)", kNoLetter,
-            "none gates kai bindings"},
+           {"apply", "MODE",
+            "how plans are carried out: none, gates (of --planned-gate, by default muster/planned), kai or bindings "
+            "(default "
+            "none)",
+            kNoLetter, "none gates kai bindings"},
            {"dry-run", "", "let the API server check every change, but make none"},
            {"no-events", "", "write no Events about gangs that wait"},
            {"max-evictions-per-minute", "N", "evict at most so many pods a minute (default 60)"},

@@ -61,6 +61,31 @@ TEST(Service, EveryFlagOfItsFilesIsKnownToTheServer) {
   EXPECT_GE(count, 10U);
 }
 
+TEST(Service, TheAgentsManifestFitsTheAgent) {
+  const cli::Workplace workplace;
+  const std::string help = workplace.run("agent --help").out;
+  const std::set<std::string> flags = flags_named_in("kubernetes/agent.yaml");
+  EXPECT_GE(flags.size(), 3U);
+  for (const std::string& flag : flags) EXPECT_NE(help.find(flag), std::string::npos) << flag;
+  const Json pod = deploy_documents("kubernetes/agent.yaml").at(0).at("spec").at("template").at("spec");
+  EXPECT_NE(
+      workplace.run("agent --print-rbac none").out.find("name: " + pod.at("serviceAccountName").get<std::string>()),
+      std::string::npos);
+  const Json container = pod.at("containers").at(0);
+  EXPECT_EQ(pod.at("securityContext").at("runAsNonRoot"), true);
+  EXPECT_EQ(container.at("securityContext").at("readOnlyRootFilesystem"), true);
+  EXPECT_EQ(container.at("securityContext").at("allowPrivilegeEscalation"), false);
+  for (const char* probe : {"livenessProbe", "readinessProbe"})
+    EXPECT_EQ(container.at(probe).at("httpGet").at("port"), container.at("ports").at(0).at("name"));
+}
+
+TEST(Service, TheGateOfTheAdmissionPolicyIsTheAgents) {
+  const std::string policy = deploy_file("kubernetes/gate.yaml");
+  EXPECT_EQ(deploy_documents("kubernetes/gate.yaml").size(), 2U);
+  EXPECT_NE(policy.find(R"(schedulingGates{name: "muster/planned"})"), std::string::npos);
+  EXPECT_NE(cli::Workplace().run("agent --help").out.find("muster/planned"), std::string::npos);
+}
+
 TEST(Service, ItsConfigurationFileIsTaken) {
   const cli::Workplace workplace;
   std::string settings = deploy_file("systemd/muster.ini");
@@ -97,7 +122,7 @@ TEST(Service, SystemdTakesItsUser) {
 }
 
 TEST(Service, EveryManifestHasItsNameAndPlace) {
-  for (const char* file : {"kubernetes/muster.yaml", "kubernetes/podmonitor.yaml"}) {
+  for (const char* file : {"kubernetes/muster.yaml", "kubernetes/podmonitor.yaml", "kubernetes/agent.yaml"}) {
     for (const Json& document : deploy_documents(file)) {
       EXPECT_TRUE(document.contains("apiVersion") && document.at("metadata").contains("name")) << document;
       if (document.at("kind") == "Namespace") continue;
