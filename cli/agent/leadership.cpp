@@ -166,7 +166,7 @@ class Leadership::Implementation : public std::enable_shared_from_this<Implement
     handlers_.on_message(
         is_leading ? fmt::format("{} leads: it holds the Lease {}/{}", identity_, lease_.namespace_name, lease_.name)
                    : fmt::format("{} follows: {} holds the Lease", identity_,
-                                 record_.holder.empty() ? "nobody" : record_.holder));
+                                 record_.holder.empty() ? "no agent" : record_.holder));
     handlers_.on_change();
   }
 

@@ -41,7 +41,7 @@ class Leadership {
   void start();
   // Whether this agent may act now.
   bool leads() const;
-  const std::string& holder() const;  // as last seen; empty: nobody
+  const std::string& holder() const;  // as last seen; empty: no agent
   // Gives the Lease up, so that another agent need not wait; then calls `done`. Nothing is renewed any more.
   void release(std::function<void()> done);
 

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include "model/base/require.h"
+
 namespace muster::cli {
 
 class Pace {
@@ -28,6 +30,7 @@ class Pace {
 
   // When as many will be there, at the earliest. Requires a rate above 0.
   Time when(std::size_t count, Time now) {
+    MUSTER_REQUIRE(rate_ > 0);
     fill(now);
     const double missing = std::min(static_cast<double>(count), most_) - tokens_;
     if (missing <= 0) return now;

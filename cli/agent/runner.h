@@ -41,7 +41,7 @@ class ActRunner {
   void run(std::vector<ActGroup> groups, std::function<void(ActsDone)> done);
   // Whether the store shows all acts that were made, but those of more than WrittenActs::kMostWait ago.
   bool are_seen(const api_server::ObjectStore& objects);
-  // When they will be taken for seen. Requires that they are not.
+  // When the oldest act that is not seen will be taken for seen; see WrittenActs::end.
   std::chrono::steady_clock::time_point seen_at_latest() const;
 
  private:

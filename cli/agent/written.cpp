@@ -1,6 +1,7 @@
 #include "cli/agent/written.h"
 
 #include "io/kubernetes/object/object.h"
+#include "model/base/require.h"
 
 namespace muster::cli {
 namespace {
@@ -16,6 +17,11 @@ bool WrittenActs::are_seen(const api_server::ObjectStore& objects) {
   std::erase_if(acts_,
                 [&](const Written& written) { return now - written.at >= kMostWait || is_seen(written.act, objects); });
   return acts_.empty();
+}
+
+std::chrono::steady_clock::time_point WrittenActs::end() const {
+  MUSTER_REQUIRE(!acts_.empty());
+  return acts_.front().at + kMostWait;
 }
 
 bool WrittenActs::is_seen(const Act& act, const api_server::ObjectStore& objects) const {

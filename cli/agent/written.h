@@ -22,7 +22,7 @@ class WrittenActs {
   // Forgets those that the store shows. Whether there are none left.
   bool are_seen(const api_server::ObjectStore& objects);
   // When the oldest one is forgotten in any case. Requires that there is one.
-  std::chrono::steady_clock::time_point end() const { return acts_.front().at + kMostWait; }
+  std::chrono::steady_clock::time_point end() const;
 
  private:
   struct Written {
