@@ -61,6 +61,7 @@ bool is_read_annotation(std::string_view key, std::string_view duration_annotati
                       "gpu-fraction-num-devices",
                       "gpu-memory",
                       "kubernetes.io/config.mirror",
+                      kNodeAnnotation,
                       "kueue.x-k8s.io/pod-group-total-count",
                       "kueue.x-k8s.io/podset-group-name",
                       "kueue.x-k8s.io/podset-preferred-topology",
