@@ -92,8 +92,8 @@ TEST(Style, LibrariesAreIncludedWhereTheyMay) {
       {{"boost/beast"}, {"io/http/", "io/api_server/response_reader.cpp"}},
       {{"boost/asio"},
        {"cli/agent/", "io/http/", "io/api_server/", "test/agent/", "test/io/http/", "test/api_server/"},
-       true},  // internal headers
-      {{"openssl/"}, {"io/api_server/", "test/api_server/"}, true},                                 // internal headers
+       true},                                                        // internal headers
+      {{"openssl/"}, {"io/api_server/", "test/api_server/"}, true},  // internal headers
       {{"nlohmann/"}, {"test/"}, true},
       {{"gtest/"}, {"test/"}, true}};
   std::vector<std::string> violations;
