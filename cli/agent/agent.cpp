@@ -47,6 +47,9 @@ class StatusServer {
   std::jthread thread_;
 };
 
+// What keeps the agent from planning. The first three end with a change of the cluster, of a watch or of the Lease.
+enum class Obstacle : std::uint8_t { kUnread, kInterrupted, kFollows, kUnseen, kNone };
+
 // The current cycle, or the last one.
 struct Cycle {
   bool is_busy = false, is_stopping = false;
@@ -67,10 +70,13 @@ class Agent::Implementation {
         client_(io_, options.address, Steady::now),
         time_(client_, [this](const std::string& sentence) { warn(sentence); }),
         watch_(client_, Steady::now, watch_options(),
-               {[this] { consider(); }, [this](const std::string& sentence) { warn(sentence); }}),
-        runner_(
-            client_, options, Steady::now,
-            {[this](const Act& act, const std::string& error) { note_act(act, error); }, [this] { return leads(); }}),
+               {[this] { consider(); },
+                [this](const std::string& sentence, bool is_failure) {
+                  is_failure ? warn(sentence) : say(Severity::kInformation, sentence);
+                }}),
+        runner_(client_, options, Steady::now,
+                {[this](const Act& act, const std::string& error) { note_act(act, error); },
+                 [this] { return leads() && interrupted().empty(); }}),
         adviser_(
             client_, options.identity, [this] { return time_.text(); },
             [this](const std::string& sentence) { warn(sentence); }),
@@ -128,24 +134,50 @@ class Agent::Implementation {
 
   bool leads() const { return !leadership_ || leadership_->leads(); }
 
-  // Why no plan is made or carried out now; empty: one may be.
-  std::string obstacle() {
-    if (!watch_.is_complete_as_allowed()) return "the cluster has not been read yet";
-    if (!leads()) return "another agent leads";
-    if (!runner_.are_seen(watch_.objects())) return "the last writes have not come back";
+  // Why no plan is made or carried out now.
+  Obstacle obstacle() {
+    if (!watch_.is_complete_as_allowed()) return Obstacle::kUnread;
+    if (!interrupted().empty()) return Obstacle::kInterrupted;
+    if (!leads()) return Obstacle::kFollows;
+    return runner_.are_seen(watch_.objects()) ? Obstacle::kNone : Obstacle::kUnseen;
+  }
+
+  std::string text_of(Obstacle obstacle) const {
+    switch (obstacle) {
+      case Obstacle::kNone:
+        return "";
+      case Obstacle::kUnread:
+        return "the cluster has not been read yet";
+      case Obstacle::kInterrupted:
+        return "the watch of " + interrupted() + " is interrupted";
+      case Obstacle::kFollows:
+        return "another agent leads";
+      case Obstacle::kUnseen:
+        break;
+    }
+    return "the last writes have not come back";
+  }
+
+  // A kind that was listed and is not being watched now, so that its objects may be old; empty: there is none.
+  std::string interrupted() const {
+    for (const api_server::KindReport& kind : watch_.objects().reports()) {
+      const bool is_followed =
+          kind.state == api_server::WatchState::kWatching || kind.state == api_server::WatchState::kGone;
+      if (kind.is_listed && !is_followed) return kind.kind.title();
+    }
     return "";
   }
 
   // Begins a cycle if it is time for one, or sets the timer for when it may be. Called whenever something has changed.
   void consider() {
     if (cycle_.is_stopping) return;
-    cycle_.blocked = obstacle();
+    const Obstacle found = obstacle();
+    cycle_.blocked = text_of(found);
     publish();
-    if (cycle_.is_busy || (!cycle_.blocked.empty() && cycle_.blocked.starts_with("the cluster"))) return;
+    if (cycle_.is_busy || (found != Obstacle::kNone && found != Obstacle::kUnseen)) return;
     const auto time = Steady::now();
     Steady::time_point next = cycle_.begun + options_.period;
-    if (!cycle_.blocked.empty()) {
-      if (!leads()) return;
+    if (found == Obstacle::kUnseen) {
       next = std::max(next, runner_.seen_at_latest());
     } else if (watch_.objects().revision() == cycle_.planned_revision) {
       next = std::max(next, std::min(cycle_.again_at, cycle_.begun + options_.idle_period));

@@ -103,7 +103,7 @@ class ClusterWatch::Implementation : public std::enable_shared_from_this<Impleme
   void notify();
   void turn();
   void report(Watched& watched, const KindReport& report);
-  void say(const std::string& message);
+  void say(const std::string& message, bool is_failure = false);
 
   ApiClient& client_;
   const ClusterWatchOptions options_;
@@ -127,9 +127,9 @@ class ClusterWatch::Implementation : public std::enable_shared_from_this<Impleme
   bool is_discovered_ = false, is_turn_due_ = false;
 };
 
-void ClusterWatch::Implementation::say(const std::string& message) {
+void ClusterWatch::Implementation::say(const std::string& message, bool is_failure) {
   const auto keep = handlers_.on_message;
-  if (keep) keep(message);
+  if (keep) keep(message, is_failure);
 }
 
 void ClusterWatch::Implementation::discover() {
@@ -139,7 +139,7 @@ void ClusterWatch::Implementation::discover() {
 
 void ClusterWatch::Implementation::discovered(const Discovered& result) {
   if (!result.error.empty()) {
-    if (error_ != result.error) say("discovery failed: " + result.error);
+    if (error_ != result.error) say("discovery failed: " + result.error, true);
     error_ = result.error;
     notify();
     return next_.timer.after(next_.backoff.next(), [this] { discover(); });
@@ -246,9 +246,9 @@ void ClusterWatch::Implementation::report(Watched& watched, const KindReport& re
   if (!told.is_failing()) {
     if (was_failing) say(watched.kind.title() + ": watched again");
   } else if (!is_told && report.state == WatchState::kForbidden) {
-    say(report.error + "; without them, " + std::string(watched.kind.known->without));
+    say(report.error + "; without them, " + std::string(watched.kind.known->without), true);
   } else if (!is_told) {
-    say(report.error);
+    say(report.error, true);
   }
 }
 

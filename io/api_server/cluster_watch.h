@@ -39,7 +39,7 @@ struct ClusterWatchHandlers {
   // for all changes of the turns before.
   std::function<void()> on_change = {};
   // A sentence for the log: a kind came, went, is forbidden, failed or recovered; each once until it changes.
-  std::function<void(const std::string&)> on_message = {};
+  std::function<void(const std::string& sentence, bool is_failure)> on_message = {};
 };
 
 class ClusterWatch {

@@ -44,7 +44,8 @@ class KindWatch::Implementation : public std::enable_shared_from_this<Implementa
         sink_(sink),
         scratch_(scratch),
         options_(options),
-        backoff_(options.backoff, seed),
+        backoff_{{options.backoff, seed},
+                 {{options.backoff.first, options.slow_retry, options.backoff.most_retry_after}, seed + 1}},
         timer_(client.io()),
         lines_(options.max_object_bytes) {}
 
@@ -77,7 +78,13 @@ class KindWatch::Implementation : public std::enable_shared_from_this<Implementa
   KindSink& sink_;
   json::JsonDocument& scratch_;
   const WatchOptions options_;
-  Backoff backoff_;
+  struct Backoffs {
+    Backoff usual, refused;  // the latter after 403 and 404
+    void reset() {
+      usual.reset();
+      refused.reset();
+    }
+  } backoff_;
   Timer timer_;
   std::unique_ptr<ApiStream> stream_;
   LineSplitter lines_;
@@ -138,15 +145,15 @@ void KindWatch::Implementation::take_page(const ApiResponse& response) {
 
 void KindWatch::Implementation::list_expired() {
   ++in_a_row_.expired;
-  after(backoff_.next(), &Implementation::list);
+  after(backoff_.usual.next(), &Implementation::list);
 }
 
 void KindWatch::Implementation::watch() {
   ++watches_;
   has_progressed_ = false;
   lines_.clear();
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(backoff_.between(options_.least_watch, options_.most_watch));
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
+      backoff_.usual.between(options_.least_watch, options_.most_watch));
   const auto weak = weak_from_this();
   StreamHandlers handlers;
   handlers.open = [weak](const ApiResponse&) {
@@ -215,7 +222,7 @@ bool KindWatch::Implementation::take_error(json::JsonValue status) {
   const json::JsonValue code = member_of(status, "code");
   if (code && code.is(json::JsonKind::kInteger) && code.integer() == 410) {
     stream_.reset();
-    after(backoff_.next(), &Implementation::list);
+    after(backoff_.usual.next(), &Implementation::list);
     return false;
   }
   return make_no_sense("the server says: " + first_line(text_of(status, "message")));
@@ -231,7 +238,7 @@ bool KindWatch::Implementation::make_no_sense(const std::string& why) {
 
 void KindWatch::Implementation::ended(const ApiResponse& response) {
   stream_.reset();
-  if (response.status == 410) return after(backoff_.next(), &Implementation::list);
+  if (response.status == 410) return after(backoff_.usual.next(), &Implementation::list);
   if (response.status / 100 != 2) {
     const bool is_request_wrong = response.status / 100 == 4 && response.status != 401 && response.status != 429;
     return refused(response, is_request_wrong ? &Implementation::list : &Implementation::watch);
@@ -239,19 +246,19 @@ void KindWatch::Implementation::ended(const ApiResponse& response) {
   timer_.cancel();
   if (!response.error.empty()) return retry(response.error, &Implementation::watch);
   if (has_progressed_) return watch();
-  after(backoff_.next(), &Implementation::watch);
+  after(backoff_.usual.next(), &Implementation::watch);
 }
 
 void KindWatch::Implementation::refused(const ApiResponse& response, Step again) {
   if (response.status != 403 && response.status != 404) return retry(response.error, again, response.retry_after);
   sink_.changed(response.status == 403 ? WatchState::kForbidden : WatchState::kGone, response.error);
-  after(backoff_.between(options_.slow_retry, options_.slow_retry * 3 / 2), &Implementation::list);
+  after(backoff_.refused.next(), &Implementation::list);
 }
 
 void KindWatch::Implementation::retry(const std::string& error, Step again,
                                       std::optional<std::chrono::seconds> retry_after) {
   sink_.changed(WatchState::kRetrying, error);
-  after(backoff_.next(retry_after), again);
+  after(backoff_.usual.next(retry_after), again);
 }
 
 void KindWatch::Implementation::after(milliseconds time, Step step) {

@@ -27,7 +27,8 @@ struct WatchOptions {
   // A watch on which no byte comes for this long is dead. The server sends a bookmark about each minute
   // (apiserver/pkg/storage/cacher: defaultBookmarkFrequency).
   std::chrono::milliseconds silence{180'000};
-  std::chrono::milliseconds slow_retry{60'000};          // after 403 and 404; up to half as long again, at random
+  // At most, after 403 and 404, which an API server that starts may answer for a moment.
+  std::chrono::milliseconds slow_retry{60'000};
   std::size_t max_object_bytes = std::size_t{16} << 20;  // a line of a watch; etcd's limit is 1.5 MiB
   std::size_t max_depth = 64;                            // of JSON
   BackoffLimits backoff = {};

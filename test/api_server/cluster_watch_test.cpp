@@ -34,7 +34,7 @@ class ClusterWatchOf : public ::testing::Test {
   void start(const ClusterWatchOptions& options = quick()) {
     watch_ = std::make_unique<ClusterWatch>(
         client_, steady(), options,
-        ClusterWatchHandlers{[this] { ++changes_; }, [this](const std::string& text) { said_ += text + "\n"; }});
+        ClusterWatchHandlers{[this] { ++changes_; }, [this](const std::string& text, bool) { said_ += text + "\n"; }});
     watch_->start();
   }
   // The store has the same objects, by uid and version, as the server.

@@ -84,7 +84,7 @@ class SnapshotTest(unittest.TestCase):
         self.cluster.kubectl("create", "-f", "-", text=bindings)
         self.check_carried_out(json.loads(plan))
         bound = [name for user, verb, resource, name, code in self.cluster.writes("admin")
-                 if (verb, resource, code) == ("create", "pods/binding", 201)]
+                 if (verb, resource, code) == ("create", "bindings", 201)]
         self.assertEqual(len(bound), 8 + 8 + 10)
 
     def test_patches_for_kube_scheduler(self):
