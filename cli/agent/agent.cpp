@@ -50,16 +50,6 @@ class StatusServer {
 // What keeps the agent from planning. The first three end with a change of the cluster, of a watch or of the Lease.
 enum class Obstacle : std::uint8_t { kUnread, kInterrupted, kFollows, kUnseen, kNone };
 
-// The current cycle, or the last one.
-struct Cycle {
-  bool is_busy = false, is_stopping = false;
-  std::uint64_t planned_revision = 0;  // of the objects that it plans
-  Steady::time_point begun{};
-  Steady::time_point again_at = Steady::time_point::max();  // even if nothing changes
-  std::string blocked;                                      // see AgentState
-  std::set<std::string> remarks;                            // on what acts leave out, that were told
-};
-
 }  // namespace
 
 class Agent::Implementation {
@@ -129,6 +119,16 @@ class Agent::Implementation {
       if (!error) task();
     });
   }
+
+  // The current cycle, or the last one.
+  struct Cycle {
+    bool is_busy = false, is_stopping = false;
+    std::uint64_t planned_revision = 0;  // of the objects that it plans
+    Steady::time_point begun{};
+    Steady::time_point again_at = Steady::time_point::max();  // even if nothing changes
+    std::string blocked;                                      // see AgentState
+    std::set<std::string> remarks;                            // on what acts leave out, that were told
+  };
 
   // --- when to plan
 

@@ -11,13 +11,14 @@
 #include "io/json/json_writer.h"
 
 namespace muster::cli {
-namespace {
 
 // What this agent reads of a Lease.
 struct LeaseRecord {
   std::string resource_version, holder, renewed, acquired;
   std::int64_t transitions = 0;
 };
+
+namespace {
 
 json::JsonValue member(json::JsonValue object, std::string_view key) {
   if (!object || !object.is(json::JsonKind::kObject)) return {};

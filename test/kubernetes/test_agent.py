@@ -174,7 +174,7 @@ class AgentTest(unittest.TestCase):
             leader = wait_for("a leader", lambda: next((one for one in (first, second) if one.leads()), None))
             other = second if leader is first else first
             for i in range(5):
-                self.api.create_all(objects.coscheduling_gang(f"a{i}", "ml", 4, 4, schedulerName="muster"))
+                self.api.create_all(objects.coscheduling_gang(f"a{i}", "ml", 4, 2, schedulerName="muster"))
             leader.stop(signal.SIGKILL)
             killed = time.monotonic()
             wait_for("the other one to lead", other.leads, 30)
@@ -182,7 +182,7 @@ class AgentTest(unittest.TestCase):
             self.await_bound("a", 20)
             self.cluster.restart("kube-apiserver")
             for i in range(5):
-                self.api.create_all(objects.volcano_gang(f"b{i}", "ml", "default", 4, 4, schedulerName="muster"))
+                self.api.create_all(objects.volcano_gang(f"b{i}", "ml", "default", 4, 2, schedulerName="muster"))
             self.await_bound("b", 20)
             with self.cluster.paused("etcd"):
                 time.sleep(20)
