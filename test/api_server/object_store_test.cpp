@@ -188,7 +188,8 @@ TEST_F(ObjectStoreOf, TheImportIsThatOfTheWholeObjects) {
        std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes")) {
     std::ifstream file(entry.path());
     std::map<const kubernetes::KnownKind*, std::map<std::string, Json>> kinds;
-    for (const Json& item : Json::parse(file)["items"]) {
+    const Json document = Json::parse(file);
+    for (const Json& item : document["items"]) {
       kubernetes::KubernetesObject place;
       const std::string api_version = item["apiVersion"], kind = item["kind"], name = item["metadata"]["name"];
       kubernetes::split_api_version(api_version, place);
