@@ -75,6 +75,8 @@ class Leadership::Implementation : public std::enable_shared_from_this<Implement
     client_.send(std::move(request), [done = std::move(done)](const api_server::ApiResponse&) { done(); });
   }
 
+  void forget() noexcept { is_ended_ = true; }
+
   void end() {
     is_ended_ = true;
     timer_.cancel();
@@ -197,7 +199,8 @@ Leadership::Leadership(api_server::ApiClient& client, LeaseName lease, std::stri
     : implementation_(std::make_shared<Implementation>(client, std::move(lease), std::move(identity), std::move(clock),
                                                        std::move(handlers), times)) {}
 
-Leadership::~Leadership() { implementation_->end(); }
+// Its timer ends with it.
+Leadership::~Leadership() { implementation_->forget(); }
 
 void Leadership::start() { implementation_->attempt(); }
 bool Leadership::leads() const { return implementation_->leads(); }

@@ -51,7 +51,7 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
     }
     const auto done = std::exchange(done_, {});
     groups_.clear();
-    done(std::move(result_));
+    done(result_);
   }
 
   void hold_back(const ActGroup& group, Pace& pace) {

@@ -15,7 +15,7 @@ class OpenStream final : public ApiStream {
  public:
   explicit OpenStream(std::weak_ptr<Call> call, std::function<void(Call&)> forget)
       : call_(std::move(call)), forget_(std::move(forget)) {}
-  ~OpenStream() override {
+  ~OpenStream() override {  // NOLINT(bugprone-exception-escape): only memory that runs out throws, and ends the program
     const auto call = call_.lock();
     if (!call) return;
     call->cancel();
@@ -79,7 +79,7 @@ ApiClient::ApiClient(boost::asio::io_context& io, ServerAddress address, Clock c
   MUSTER_REQUIRE(limits.max_connections > 0);
 }
 
-ApiClient::~ApiClient() { implementation_->close(); }
+ApiClient::~ApiClient() { implementation_->close(); }  // NOLINT(bugprone-exception-escape): as above
 
 void ApiClient::send(ApiRequest request, Handler handler) {
   MUSTER_REQUIRE(handler != nullptr);

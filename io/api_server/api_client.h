@@ -40,7 +40,7 @@ class ApiClient {
   // `io` outlives the client. Files of the address are read at the first request.
   ApiClient(boost::asio::io_context& io, ServerAddress address, Clock clock, const ApiLimits& limits = {});
   // Gives up all requests and streams, without calling their handlers.
-  ~ApiClient();
+  ~ApiClient();  // NOLINT(bugprone-exception-escape): only memory that runs out throws, and ends the program
   ApiClient(const ApiClient&) = delete;
   ApiClient& operator=(const ApiClient&) = delete;
 

@@ -212,8 +212,8 @@ bool settle_status(SnapshotInput& in, json::JsonValue object, PodDraft& draft) {
 }
 
 bool check_devices(SnapshotInput& in, const PodDraft& draft) {
-  const auto wanted = static_cast<std::size_t>(in.snapshot.pod_specs[draft.pod.spec].gpu.devices);
-  const std::size_t listed = draft.pod.devices.size();
+  const std::int64_t wanted = in.snapshot.pod_specs[draft.pod.spec].gpu.devices;
+  const std::int64_t listed = std::ssize(draft.pod.devices);
   if (listed == 0 || listed == wanted || in.settling) return true;
   return in.fail_value(draft.devices,
                        "the pod requests " + counted(wanted, "device") + " but lists " + std::to_string(listed));
