@@ -137,6 +137,7 @@ AgentOptions agent_options(const Settings& settings) {
   options.lease = lease_of(settings, options.address);
   options.identity = host_name() + "_" + std::to_string(::getpid());
   options.reader = reader_options(settings);
+  options.reader.kubernetes.awaits_groups = true;
   options.line = line_options(settings);
   if (!settings.text("budget")) options.line.budget = std::chrono::nanoseconds(options.period).count() / 2;
   options.reader.threads = options.line.solve.threads;

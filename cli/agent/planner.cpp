@@ -32,7 +32,7 @@ exporting::ExportOptions export_options_of(const AgentOptions& options) {
   return wanted;
 }
 
-// By gang: a pod of it that waits.
+// By gang: a pod of it that waits, or is held by the import.
 using WaitingPods = std::unordered_map<std::string, std::string>;
 
 WaitingPods waiting_pods(const SolvedLine& line) {
@@ -40,7 +40,9 @@ WaitingPods waiting_pods(const SolvedLine& line) {
   std::vector<bool> is_placed(line.problem.pods.size());
   for (const Placement& placement : line.solution.plan.placements) is_placed[placement.pod.value()] = true;
   for (const PodIndex pod : line.problem.pods.indices()) {
-    if (line.problem.pods[pod].status != PodStatus::kPending || is_placed[pod.value()]) continue;
+    const bool is_held = !line.problem.snapshot->pods[pod.value()].notes.held.empty();
+    const bool waits = line.problem.pods[pod].status == PodStatus::kPending || is_held;
+    if (!waits || is_placed[pod.value()]) continue;
     pods.emplace(std::string(line.problem.gangs[line.problem.pods[pod].gang].name),
                  std::string(line.problem.snapshot->pods[pod.value()].name));
   }

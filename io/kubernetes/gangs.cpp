@@ -59,6 +59,20 @@ std::string_view missing_group(GroupSystem system) {
   }
 }
 
+// Whether an object tells of how many pods the group is, and the pods do not.
+bool will_have_object(const KubernetesPod& pod) {
+  switch (pod.membership.reference.system) {
+    case GroupSystem::kCoschedulingSigs:
+      return !pod.membership.labels.min_available;
+    case GroupSystem::kKueue:
+    case GroupSystem::kKaiPod:
+    case GroupSystem::kNone:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // What tells a gang from another one of the same name.
 std::string_view distinction(const GroupIdentity& identity) {
   switch (identity.system) {
@@ -164,12 +178,16 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
       return position;
     }
   }
-  if (group.identity.system == GroupSystem::kCoscheduling) return kNoGang;
+  const bool is_awaited = awaits_groups_ && will_have_object(pod);
+  if (group.identity.system == GroupSystem::kCoscheduling && !is_awaited) return kNoGang;
   if (group.identity.system == GroupSystem::kVolcano) group.queue = "default";
   const bool is_told_by_pods = group.identity.system == GroupSystem::kCoschedulingSigs ||
                                group.identity.system == GroupSystem::kKueue ||
                                is_expected_of_kai(group.identity.system);
-  if (!is_told_by_pods) group.held = missing_group(group.identity.system);
+  if (is_awaited)
+    group.held = "the object of its group does not exist yet";
+  else if (!is_told_by_pods)
+    group.held = missing_group(group.identity.system);
   if (group.identity.system == GroupSystem::kKaiOwner && !starts_together(group.identity.group))
     group.minimum.members = 1;
   const std::size_t position = append(group);

@@ -60,6 +60,8 @@ class KubernetesGangs {
   }
   // For KAI's groups that do not set theirs; empty: none.
   void set_default_grace_period(std::string_view period) { default_grace_period_ = period; }
+  // As KubernetesOptions::awaits_groups; before the first pod joins.
+  void await_groups() { awaits_groups_ = true; }
   // Holds the gang of a pod that was held after it had joined.
   void hold(const KubernetesPod& pod);
   // Why the pod must not be placed, or moved if it runs; empty: it may be.
@@ -93,6 +95,7 @@ class KubernetesGangs {
   GroupReference last_reference_;
   std::string_view last_namespace_, default_grace_period_;
   std::size_t last_ = 0;
+  bool awaits_groups_ = false;
   bool has_joined_ = false;  // a pod; no group of an object comes after that
 };
 

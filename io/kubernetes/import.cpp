@@ -43,6 +43,7 @@ class Importer {
     if (!cluster.read(visitor_)) return false;
     ImportedWorkload workload(cluster, now.value());
     workload.set_default_grace_period(options_.grace_period);
+    if (options_.awaits_groups) workload.await_groups();
     workload.expand_only(options_.expand_only);
     using Templates = ImportedWorkload::Templates;
     const Templates unexpanded = options_.remark_on_templates ? Templates::kIgnore : Templates::kPassOver;

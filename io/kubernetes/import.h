@@ -25,6 +25,9 @@ struct KubernetesOptions {
   // The scheduling gate of the pods that are to be planned: they count as if they had it not, and all other pods that
   // wait are left to their schedulers. Empty: none
   std::string planned_gate = {};
+  // Pods that come before the object of their group are held until it comes, where other pods of the group may still be
+  // missing: in a cluster that is watched, kinds are seen one after another. Else such pods may count as single ones.
+  bool awaits_groups = false;
   std::string duration_annotation = {};  // that tells how long a pod runs; empty: kDurationAnnotation
   // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
   bool strict = true;

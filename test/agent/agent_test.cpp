@@ -70,6 +70,7 @@ class AgentInACluster : public testing::Test {
     options_.address = *api_server::address_of_url("http://127.0.0.1:" + server_.port(), {}, {});
     options_.mode = ApplyMode::kBindings;
     options_.reader.strict = options_.reader.kubernetes.strict = false;
+    options_.reader.kubernetes.awaits_groups = true;
     options_.reader.policy.schedulers = {"muster"};
     options_.period = std::chrono::milliseconds(20);
     options_.line.budget = 200'000'000;
@@ -170,6 +171,20 @@ TEST_F(AgentInACluster, AGangWaitsWholeUntilThereIsRoomForAllOfIt) {
     nodes.insert(node_of(name));
   }
   EXPECT_EQ(nodes.size(), 4U);
+}
+
+TEST_F(AgentInACluster, PodsThatComeBeforeTheirGroupWaitForIt) {
+  for (const char* name : {"n1", "n2"}) cluster_.set(kNodes, node(name, 8));
+  for (const char* name : {"t0", "t1"}) cluster_.set(kPods, member(name, "train", 8));
+  start();
+  ASSERT_TRUE(wait_until([&] { return !writes().empty(); }));
+  EXPECT_EQ(writes(), std::vector<std::string>{"event Held"});
+  cluster_.set(kGroups, group("train", 3));
+  ASSERT_TRUE(wait_until([&] { return writes().size() > 1; }));
+  EXPECT_EQ(writes().back(), "event NotEnoughPods");
+  cluster_.set(kNodes, node("n3", 8));
+  cluster_.set(kPods, member("t2", "train", 8));
+  for (const char* name : {"t0", "t1", "t2"}) ASSERT_TRUE(wait_until([&] { return !node_of(name).empty(); })) << name;
 }
 
 TEST_F(AgentInACluster, PodsOfOtherSchedulersAreLeftAlone) {

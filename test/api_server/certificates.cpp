@@ -1,5 +1,6 @@
 #include "test/api_server/certificates.h"
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -88,7 +89,7 @@ Certificate make_certificate(const Certificate& authority, const std::string& na
 }
 
 TestFile::TestFile(const std::string& text) {
-  std::string name = "/tmp/muster_api_server_XXXXXX";
+  std::string name = std::filesystem::temp_directory_path() / "muster_api_server_XXXXXX";
   ::close(::mkstemp(name.data()));
   name_ = name;
   write(text);

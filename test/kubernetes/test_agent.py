@@ -109,6 +109,20 @@ class AgentTest(unittest.TestCase):
         names = self.writes_of_bindings()
         self.assertEqual(sorted(names), [f"ml/train-{i}" for i in range(4)])
 
+    def test_pods_wait_for_their_group(self):
+        """Pods that exist before their PodGroup are not started one by one."""
+        self.start("bindings", 3)
+        group, *pods = objects.coscheduling_gang("train", "ml", 4, 8, schedulerName="muster")
+        with self.agent():
+            self.api.create_all(pods)
+            time.sleep(3)
+            self.assertEqual(self.nodes_of("train-"), {})
+            self.api.create(group)
+            time.sleep(2)
+            self.assertEqual(self.nodes_of("train-"), {})
+            self.cluster.create_nodes(1, prefix="new-")
+            self.await_bound("train-", 4)
+
     def test_gates_let_kube_scheduler_bind(self):
         """The same by scheduling gates: kube-scheduler binds to the planned nodes."""
         self.start("gates", 3, scheduler=True)

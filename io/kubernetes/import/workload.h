@@ -27,6 +27,7 @@ class ImportedWorkload {
 
   // For KAI's groups that do not set theirs; empty: none.
   void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }
+  void await_groups() { gangs_.await_groups(); }
 
   // Titles of the objects whose templates are expanded; empty: all. They outlive this object.
   void expand_only(const std::vector<std::string>& titles) { owners_.expand_only(titles); }
