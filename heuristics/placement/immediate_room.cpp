@@ -5,7 +5,10 @@
 namespace muster::placement {
 
 ImmediateRoom::ImmediateRoom(const ClusterState& state)
-    : problem_(state.problem()), state_(state), has_releasing_(problem_.nodes.size(), 0) {
+    : problem_(state.problem()),
+      state_(state),
+      has_releasing_(problem_.nodes.size(), 0),
+      known_(problem_.nodes.size()) {
   const auto for_each = [&](const auto& visit) {
     for (const PodIndex pod : problem_.pods.indices()) {
       const Pod& p = problem_.pods[pod];
@@ -25,20 +28,23 @@ ImmediateRoom::ImmediateRoom(const ClusterState& state)
 }
 
 Room ImmediateRoom::of(NodeIndex node) const {
+  Known& known = known_[node];
+  if (known.version == state_.version(node) + 1) return {known.free, known.devices};
+  known.version = state_.version(node) + 1;
   const auto free = state_.free(node);
   const auto devices = state_.free_devices(node);
-  free_.assign(free.begin(), free.end());
-  devices_.assign(devices.begin(), devices.end());
+  known.free.assign(free.begin(), free.end());
+  known.devices.assign(devices.begin(), devices.end());
   for (const PodIndex pod : occupants(node)) {
     if (state_.is_present(pod) && state_.node_of(pod) == node) continue;
     const PodClass& pod_class = problem_.class_of(pod);
-    for (std::size_t r = 0; r < free_.size(); ++r) free_[r] -= pod_class.request[r];
+    for (std::size_t r = 0; r < known.free.size(); ++r) known.free[r] -= pod_class.request[r];
     const auto held = problem_.devices_of(pod);
     if (held.empty()) continue;
     const DeviceUnits units = share_units(pod_class, problem_.class_of(node));
-    for (const std::int32_t device : held) devices_[static_cast<std::size_t>(device)] -= units;
+    for (const std::int32_t device : held) known.devices[static_cast<std::size_t>(device)] -= units;
   }
-  return {free_, devices_};
+  return {known.free, known.devices};
 }
 
 bool ImmediateRoom::fits(const PodClass& pod_class, NodeIndex node) const {

@@ -21,12 +21,18 @@ class ImmediateRoom {
   // Whether the snapshot has a pod on the node that is releasing, or that the state no longer has there. If not, what
   // is free in the state is free immediately.
   bool has_departing(NodeIndex node) const { return has_releasing_[node] != 0 || state_.nodes().departed(node) > 0; }
-  // Valid until the next call. Cost: O(resources + devices + pods that the snapshot has on the node).
+  // Valid until the state changes. Cost: O(1) if the node has not changed since the last call for it, else O(resources
+  // + devices + pods that the snapshot has on the node).
   Room of(NodeIndex node) const;
   // Whether a pod of the class fits into the immediate room. Cost: as `of`.
   bool fits(const PodClass& pod_class, NodeIndex node) const;
 
  private:
+  struct Known {
+    std::uint32_t version = 0;  // of the node, plus one; 0: not known
+    std::vector<Amount> free;
+    std::vector<DeviceUnits> devices;
+  };
   std::span<const PodIndex> occupants(NodeIndex node) const {
     const std::uint32_t begin = occupants_begin_[node.value()];
     return std::span(occupants_).subspan(begin, occupants_begin_[node.value() + 1] - begin);
@@ -38,8 +44,7 @@ class ImmediateRoom {
   std::vector<std::uint32_t> occupants_begin_;
   std::vector<PodIndex> occupants_;
   Indexed<NodeIndex, std::uint8_t> has_releasing_;
-  mutable std::vector<Amount> free_;  // of the last call
-  mutable std::vector<DeviceUnits> devices_;
+  mutable Indexed<NodeIndex, Known> known_;  // of the nodes that were asked for
 };
 
 }  // namespace muster::placement

@@ -1,6 +1,7 @@
 #include "heuristics/preemption/candidates/capacity.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -8,6 +9,12 @@
 #include "model/base/tuning.h"
 
 namespace muster::preemption {
+
+namespace {
+
+constexpr auto kOfAll = std::numeric_limits<std::uint64_t>::max();  // key of what is valid for all scans of the table
+
+}  // namespace
 
 ClearableCapacity::ClearableCapacity(const PreemptionInputs& inputs, const Claim& claim, const PlacementRanks& ranks,
                                      VictimEligibility& eligibility)
@@ -40,16 +47,15 @@ bool ClearableCapacity::may_move_victims() const {
 // depends on more, or takes longer to find than what it saves.
 ClearableCapacity::Eligible ClearableCapacity::eligible_in_scan() {
   const auto& classes = rules_.survey().running_classes;
-  if (ranks_.any_after(claim_.rank) || claim_.exchange || claim_.stage == ClaimStage::kDisplacing ||
-      classes.size() > problem_.nodes.size())
-    return {};
+  if (claim_.exchange || claim_.stage == ClaimStage::kDisplacing || classes.size() > problem_.nodes.size()) return {};
   const Gang& claimant = problem_.gangs[claim_.claimant];
+  const bool is_anyone = eligibility_.is_claimant_new() && !rules_.price().is_set();
   Eligible eligible{static_cast<std::int64_t>(claim_.mode),
                     static_cast<std::int64_t>(claim_.stage),
                     static_cast<std::int64_t>(claimant.queue.value()),
                     claimant.priority,
                     static_cast<std::int64_t>(claimant.preemption_policy),
-                    eligibility_.is_claimant_new() ? -1 : static_cast<std::int64_t>(claim_.claimant.value())};
+                    is_anyone ? -1 : static_cast<std::int64_t>(claim_.claimant.value())};
   for (const auto& [queue, gang] : rules_.survey().runs_in)
     eligible.push_back(eligibility_.may_reclaim_in_scan(queue, gang) ? 1 : 0);
   if (!may_move_victims()) return eligible;
@@ -78,14 +84,17 @@ ClearableCapacity::Answer ClearableCapacity::could_take(PodIndex pod, NodeIndex 
 const CapacityTable::Entry& ClearableCapacity::after_swap(NodeIndex node) {
   if (!of_swap_.is_begun()) of_swap_.begin(state_);
   CapacityTable::Entry& known = of_swap_.entry(node);
-  if (known.key == claim_.attempt && known.node_version == state_.version(node)) return known;
-  known.key = claim_.attempt;
   const bool displaces = claim_.stage == ClaimStage::kDisplacing;
+  // Without placed pods, only running ones that are displaced could leave.
+  if (known.node_version == state_.version(node) &&
+      (known.key == claim_.attempt || (known.key == kOfAll && !displaces)))
+    return known;
   const auto leaves = [&](PodIndex pod) {
     return (displaces && eligibility_.may_be_displaced(pod)) ||
            (fit::is_pending(problem_.pods[pod]) && eligibility_.may_give_way(pod));
   };
   fill(node, of_swap_, leaves, [](PodIndex) { return true; });
+  known.key = displaces || known.any_placed ? claim_.attempt : kOfAll;
   return known;
 }
 
@@ -95,9 +104,8 @@ const CapacityTable::Entry& ClearableCapacity::after_victims(NodeIndex node) {
   CapacityTable& table = *of_scan_;
   if (!table.is_begun()) table.begin(state_);
   CapacityTable::Entry& known = table.entry(node);
-  const std::uint64_t key = table.key(scans_);
-  if (known.key == key && known.node_version == state_.version(node)) return known;
-  known.key = key;
+  // Which placed pods give way depends on more than the table does.
+  if (known.node_version == state_.version(node) && (known.key == scans_ || known.key == kOfAll)) return known;
   const bool may_move = may_move_victims(), displaces = claim_.stage == ClaimStage::kDisplacing;
   bool goes = false;
   const auto leaves = [&](PodIndex pod) {
@@ -109,6 +117,7 @@ const CapacityTable::Entry& ClearableCapacity::after_victims(NodeIndex node) {
                   : problem_.gangs[problem_.pods[pod].gang].preemptible && !problem_.disruption_budgets.is_pinned(pod);
   };
   fill(node, table, leaves, [&](PodIndex pod) { return goes || could_relocate(problem_.pods[pod].pod_class); });
+  known.key = table.is_kept() && !known.any_placed ? kOfAll : scans_;
   return known;
 }
 
@@ -118,7 +127,7 @@ template <class Leaves, class Counts>
 void ClearableCapacity::fill(NodeIndex node, CapacityTable& table, const Leaves& leaves, const Counts& counts) {
   CapacityTable::Entry& entry = table.entry(node);
   entry.node_version = state_.version(node);
-  entry.any_leaves = false;
+  entry.any_leaves = entry.any_placed = false;
   entry.devices_left = 0;
   const std::span free = table.free(node), left = table.left(node);
   const std::span devices = table.devices(node);
@@ -127,6 +136,7 @@ void ClearableCapacity::fill(NodeIndex node, CapacityTable& table, const Leaves&
   std::ranges::copy(state_.free_devices(node), devices.begin());
   for (const DeviceUnits units : state_.free_devices(node)) entry.devices_left += units;
   for (const PodIndex other : state_.pods_on(node)) {
+    entry.any_placed = entry.any_placed || fit::is_pending(problem_.pods[other]);
     if (problem_.pods[other].gang == claim_.claimant || !leaves(other)) continue;
     entry.any_leaves = true;
     const PodClass& other_class = problem_.class_of(other);

@@ -18,15 +18,15 @@ namespace muster::preemption {
 class CapacityTable {
  public:
   struct Entry {
-    std::uint64_t key = 0;           // as of which it is known
-    std::uint32_t node_version = 0;  // then
-    bool any_leaves = false;
-    DeviceUnits devices_left = 0;  // total
+    std::uint64_t key = 0;                        // as of which it is known
+    std::uint32_t node_version = 0;               // then
+    bool any_leaves = false, any_placed = false;  // any_placed: by the plan, next to those that run
+    DeviceUnits devices_left = 0;                 // total
   };
 
-  // Without it, entries are valid for one key alone.
+  // Without it, entries are valid for one scan alone.
   void keep() { is_kept_ = true; }
-  std::uint64_t key(std::uint64_t otherwise) const { return is_kept_ ? 1 : otherwise; }
+  bool is_kept() const { return is_kept_; }
 
   bool is_begun() const { return !entries_.empty(); }
   // Makes a place for each node. Cost: O(nodes x (resources + devices)).
