@@ -75,6 +75,9 @@ bool NodeNominator::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
     if (stop_.is_raised()) return false;
     if (clear_first(pod, by_moves.in_order())) return true;
     if (!ranks_.any_after(claim_.rank)) return false;
+    CandidateShortlist by_moves_and_swaps(kTuning.heuristics.tried);
+    index_.scan_by_moves_and_swaps(pod, nodes, by_moves_and_swaps);
+    return !stop_.is_raised() && clear_first(pod, by_moves_and_swaps.in_order());
   }
   CandidateShortlist few(kTuning.heuristics.tried);
   if (!claim_.evicts()) {

@@ -88,8 +88,9 @@ std::optional<NodeCandidate> CandidateBuilder::candidate(PodIndex pod, NodeIndex
 std::optional<NodeCandidate> CandidateBuilder::candidate(PodIndex pod, NodeIndex node, VictimOrder order) {
   const ClearableCapacity::Answer answer = capacity_.could_take(pod, node);
   if (answer == ClearableCapacity::Answer::kTooSmall) return std::nullopt;
-  if (claim_.mode == PreemptionMode::kConsolidate && !problem_.has_inter_pod_rules() && !ranks_.any_after(claim_.rank))
-    return candidate_by_moves(pod, node);
+  if (claim_.mode == PreemptionMode::kConsolidate && !problem_.has_inter_pod_rules() &&
+      !capacity_.may_any_give_way(node))
+    return candidate_by_moves(pod, node, order);
   if (claim_.stage == ClaimStage::kDisplacing) finder_.unprotect_all();
   const bool fits = can_place(state_, bounds_, pod, node);  // it may be its queue that was in the way
   if (!fits && answer == ClearableCapacity::Answer::kNoVictims) return std::nullopt;

@@ -80,6 +80,11 @@ ClearableCapacity::Answer ClearableCapacity::could_take(PodIndex pod, NodeIndex 
   return is_enough ? Answer::kFits : Answer::kTooSmall;
 }
 
+bool ClearableCapacity::may_any_give_way(NodeIndex node) {
+  MUSTER_REQUIRE(claim_.stage != ClaimStage::kDisplacing);
+  return ranks_.any_after(claim_.rank) && after_swap(node).any_leaves;
+}
+
 // What is free on the node once the pods that may give way have left.
 const CapacityTable::Entry& ClearableCapacity::after_swap(NodeIndex node) {
   if (!of_swap_.is_begun()) of_swap_.begin(state_);

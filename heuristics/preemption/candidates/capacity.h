@@ -31,6 +31,9 @@ class ClearableCapacity {
   // Never kTooSmall for a node that the pod's victims can clear. Requires begin_scan(). Cost: O(1) while the node does
   // not change, else O(pods on the node x resources).
   Answer could_take(PodIndex pod, NodeIndex node);
+  // Whether any pod that the plan has put on the node may give way to the claim. Cost: as could_take. Requires that no
+  // pods are displaced.
+  bool may_any_give_way(NodeIndex node);
 
  private:
   // Which victims may leave any node in a scan, apart from what is on the node.

@@ -144,26 +144,45 @@ void CandidateIndex::scan_promising(PodIndex pod, std::span<const NodeIndex> nod
 }
 
 void CandidateIndex::scan_by_moves(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist) {
-  MUSTER_REQUIRE(!problem_.has_inter_pod_rules());
-  std::vector<std::pair<Work, NodeIndex>> ranked;
-  for_each_node(problem_, nodes, [&](NodeIndex node) {
-    if (fit::node(problem_, problem_.class_of(pod), node)) ranked.emplace_back(ranking_.least_moved(pod, node), node);
-  });
-  std::ranges::sort(ranked);
   const bool keeps = !ranks_.any_after(claim_.rank);  // else other victims than moved ones may clear a node, too
   if (keeps) cache_.begin(key_of(pod));
-  capacity_.begin_scan();
-  for (std::size_t i = 0; i < ranked.size(); ++i) {
-    stop_.ask_at(i);
-    VictimCost least;
-    least.moved = ranked[i].first;
-    const NodeIndex node = ranked[i].second;
-    if (stop_.is_raised() || shortlist.excludes(least, node)) break;
+  for_each_by_least_moved(pod, nodes, shortlist, false, [&](NodeIndex node) {
     if (keeps) {
       if (const NodeCandidate* candidate = known(pod, node)) shortlist.add(*candidate);
     } else if (capacity_.could_take(pod, node) != ClearableCapacity::Answer::kTooSmall) {
       if (auto candidate = builder_.candidate_by_moves(pod, node)) shortlist.add_own(*std::move(candidate));
     }
+  });
+}
+
+void CandidateIndex::scan_by_moves_and_swaps(PodIndex pod, std::span<const NodeIndex> nodes,
+                                             CandidateShortlist& shortlist) {
+  cache_.begin(key_of(pod));
+  for_each_by_least_moved(pod, nodes, shortlist, true, [&](NodeIndex node) {
+    if (const NodeCandidate* candidate = known(pod, node)) shortlist.add(*candidate);
+  });
+}
+
+// Those where pods of the plan may give way come first if they may do so here: these need not be moved. Ends when all
+// that follow cost more than the shortlist takes.
+template <class Visit>
+void CandidateIndex::for_each_by_least_moved(PodIndex pod, std::span<const NodeIndex> nodes,
+                                             const CandidateShortlist& shortlist, bool swaps, const Visit& visit) {
+  MUSTER_REQUIRE(!problem_.has_inter_pod_rules());
+  std::vector<std::pair<Work, NodeIndex>> ranked;
+  for_each_node(problem_, nodes, [&](NodeIndex node) {
+    if (!fit::node(problem_, problem_.class_of(pod), node)) return;
+    const bool is_swap = swaps && capacity_.may_any_give_way(node);
+    ranked.emplace_back(is_swap ? 0 : ranking_.least_moved(pod, node), node);
+  });
+  std::ranges::sort(ranked);
+  capacity_.begin_scan();
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    stop_.ask_at(i);
+    VictimCost least;
+    least.moved = ranked[i].first;
+    if (stop_.is_raised() || shortlist.excludes(least, ranked[i].second)) break;
+    visit(ranked[i].second);
   }
 }
 

@@ -41,6 +41,8 @@ class CandidateIndex {
   // The nodes that moves alone can clear, except those where more has to be moved than on the shortlist. Requires that
   // there is no anti-affinity, affinity or spread.
   void scan_by_moves(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
+  // The same, where pods of the plan may give way, too.
+  void scan_by_moves_and_swaps(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
 
   // The node has been put back as it was when its candidate was found.
   void refresh(NodeIndex node) { cache_.refresh(state_, node); }
@@ -54,6 +56,9 @@ class CandidateIndex {
   std::vector<NodeIndex> unlisted(bool is_new);
   void list(PodIndex pod, NodeIndex node);
   const NodeCandidate* cheapest_of(std::size_t kind, PodIndex pod);
+  template <class Visit>
+  void for_each_by_least_moved(PodIndex pod, std::span<const NodeIndex> nodes, const CandidateShortlist& shortlist,
+                               bool swaps, const Visit& visit);
 
   const Problem& problem_;
   const ClusterState& state_;
