@@ -68,8 +68,9 @@ bool NodeNominator::clear_cheapest(PodIndex pod, std::span<const NodeIndex> node
 
 // The cheapest few, in the order of their cost once all movable victims are moved.
 bool NodeNominator::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
+  const PodClass& pod_class = in_.problem.class_of(pod);
   // Moves cost less than whatever else there is.
-  if (claim_.mode == PreemptionMode::kConsolidate && !in_.problem.has_inter_pod_rules()) {
+  if (claim_.mode == PreemptionMode::kConsolidate && !pod_class.has_inter_pod_rules()) {
     CandidateShortlist by_moves(kTuning.heuristics.tried);
     index_.scan_by_moves(pod, nodes, by_moves);
     if (stop_.is_raised()) return false;

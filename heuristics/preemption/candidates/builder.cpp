@@ -88,7 +88,7 @@ std::optional<NodeCandidate> CandidateBuilder::candidate(PodIndex pod, NodeIndex
 std::optional<NodeCandidate> CandidateBuilder::candidate(PodIndex pod, NodeIndex node, VictimOrder order) {
   const ClearableCapacity::Answer answer = capacity_.could_take(pod, node);
   if (answer == ClearableCapacity::Answer::kTooSmall) return std::nullopt;
-  if (claim_.mode == PreemptionMode::kConsolidate && !problem_.has_inter_pod_rules() &&
+  if (claim_.mode == PreemptionMode::kConsolidate && !problem_.class_of(pod).has_inter_pod_rules() &&
       !capacity_.may_any_give_way(node))
     return candidate_by_moves(pod, node, order);
   if (claim_.stage == ClaimStage::kDisplacing) finder_.unprotect_all();
@@ -167,7 +167,7 @@ NodeCandidate CandidateBuilder::reprieved(PodIndex pod, NodeIndex node, Taken ta
 }
 
 std::optional<NodeCandidate> CandidateBuilder::candidate_by_moves(PodIndex pod, NodeIndex node) const {
-  MUSTER_REQUIRE_SLOW(!problem_.has_inter_pod_rules());
+  MUSTER_REQUIRE_SLOW(!problem_.class_of(pod).has_inter_pod_rules());
   auto candidate = candidate_by_moves(pod, node, VictimOrder::kCheapestFirst);
   if (candidate || state_.budgets().empty() || !has_budgets(state_, node)) return candidate;
   return candidate_by_moves(pod, node, VictimOrder::kLargestFirst);

@@ -31,7 +31,7 @@ class CandidateBuilder {
   // capacity. Cost: O(victims x that of the finder's units on the node).
   std::optional<NodeCandidate> candidate(PodIndex pod, NodeIndex node);
   // The same by moves alone. Only the free capacity of the node changes with them, so the state is left alone. Requires
-  // that there is no anti-affinity, affinity or spread. Cost: O(pods on the node x devices).
+  // that no anti-affinity, affinity or spread concerns it. Cost: O(pods on the node x devices).
   std::optional<NodeCandidate> candidate_by_moves(PodIndex pod, NodeIndex node) const;
 
  private:

@@ -40,7 +40,7 @@ CandidateIndex::CandidateIndex(const PreemptionInputs& inputs, const Claim& clai
       cheapest_(problem_.nodes.size()) {}
 
 void CandidateIndex::scan(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist) {
-  const bool keeps = may_keep();
+  const bool keeps = may_keep(pod);
   if (keeps) cache_.begin(key_of(pod));
   capacity_.begin_scan();
   const PodClass& pod_class = problem_.class_of(pod);
@@ -168,7 +168,7 @@ void CandidateIndex::scan_by_moves_and_swaps(PodIndex pod, std::span<const NodeI
 template <class Visit>
 void CandidateIndex::for_each_by_least_moved(PodIndex pod, std::span<const NodeIndex> nodes,
                                              const CandidateShortlist& shortlist, bool swaps, const Visit& visit) {
-  MUSTER_REQUIRE(!problem_.has_inter_pod_rules());
+  MUSTER_REQUIRE(!problem_.class_of(pod).has_inter_pod_rules());
   std::vector<std::pair<Work, NodeIndex>> ranked;
   for_each_node(problem_, nodes, [&](NodeIndex node) {
     if (!fit::node(problem_, problem_.class_of(pod), node)) return;
@@ -186,11 +186,11 @@ void CandidateIndex::for_each_by_least_moved(PodIndex pod, std::span<const NodeI
   }
 }
 
-// Newly placed pods that may give way change from claim to claim; and if an anti-affinity relates nodes, a move away
-// from one of them counts for others.
-bool CandidateIndex::may_keep() const {
+// Newly placed pods that may give way change from claim to claim; and if an anti-affinity relates nodes for the
+// pod, a move away from one of them counts for others.
+bool CandidateIndex::may_keep(PodIndex pod) const {
   return claim_.mode != PreemptionMode::kSwap &&
-         (claim_.mode != PreemptionMode::kConsolidate || !problem_.has_inter_pod_rules());
+         (claim_.mode != PreemptionMode::kConsolidate || !problem_.class_of(pod).has_inter_pod_rules());
 }
 
 // Pods of one class clear nodes in the same way if their gangs have equal rules on victims. Which pods may be moved

@@ -39,7 +39,7 @@ class CandidateIndex {
   // claim evicts.
   void scan_promising(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
   // The nodes that moves alone can clear, except those where more has to be moved than on the shortlist. Requires that
-  // there is no anti-affinity, affinity or spread.
+  // no anti-affinity, affinity or spread concerns the pod.
   void scan_by_moves(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
   // The same, where pods of the plan may give way, too.
   void scan_by_moves_and_swaps(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
@@ -48,7 +48,7 @@ class CandidateIndex {
   void refresh(NodeIndex node) { cache_.refresh(state_, node); }
 
  private:
-  bool may_keep() const;
+  bool may_keep(PodIndex pod) const;
   CandidateKey key_of(PodIndex pod) const;
   VictimKind kind_of(const NodeCandidate& candidate) const;
   const NodeCandidate* known(PodIndex pod, NodeIndex node);
