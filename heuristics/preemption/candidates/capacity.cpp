@@ -49,15 +49,16 @@ ClearableCapacity::Eligible ClearableCapacity::eligible_in_scan() {
   const auto& classes = rules_.survey().running_classes;
   if (claim_.exchange || claim_.stage == ClaimStage::kDisplacing || classes.size() > problem_.nodes.size()) return {};
   const Gang& claimant = problem_.gangs[claim_.claimant];
-  const bool is_anyone = eligibility_.is_claimant_new() && !rules_.price().is_set();
-  Eligible eligible{static_cast<std::int64_t>(claim_.mode),
-                    static_cast<std::int64_t>(claim_.stage),
-                    static_cast<std::int64_t>(claimant.queue.value()),
-                    claimant.priority,
-                    static_cast<std::int64_t>(claimant.preemption_policy),
+  const bool is_new = eligibility_.is_claimant_new(), evicts = claim_.evicts();
+  const bool is_anyone = is_new && !(evicts && rules_.price().is_set());
+  Eligible eligible{static_cast<std::int64_t>(claim_.mode), static_cast<std::int64_t>(claim_.stage),
                     is_anyone ? -1 : static_cast<std::int64_t>(claim_.claimant.value())};
-  for (const auto& [queue, gang] : rules_.survey().runs_in)
-    eligible.push_back(eligibility_.may_reclaim_in_scan(queue, gang) ? 1 : 0);
+  if (evicts) {  // of moved pods, all claimants may move the same
+    eligible.insert(eligible.end(), {static_cast<std::int64_t>(claimant.queue.value()), claimant.priority,
+                                     static_cast<std::int64_t>(claimant.preemption_policy)});
+    for (const auto& [queue, gang] : rules_.survey().runs_in)
+      eligible.push_back(eligibility_.may_reclaim_in_scan(queue, gang) ? 1 : 0);
+  }
   if (!may_move_victims()) return eligible;
   for (const PodClassIndex pod_class : classes) eligible.push_back(could_relocate(pod_class) ? 1 : 0);
   return eligible;
@@ -112,11 +113,12 @@ const CapacityTable::Entry& ClearableCapacity::after_victims(NodeIndex node) {
   // Which placed pods give way depends on more than the table does.
   if (known.node_version == state_.version(node) && (known.key == scans_ || known.key == kOfAll)) return known;
   const bool may_move = may_move_victims(), displaces = claim_.stage == ClaimStage::kDisplacing;
+  const bool may_evict = claim_.evicts() || claim_.exchange.has_value();
   bool goes = false;
   const auto leaves = [&](PodIndex pod) {
     const bool is_new = fit::is_pending(problem_.pods[pod]);
     goes = (displaces && eligibility_.may_be_displaced(pod)) ||
-           (is_new ? eligibility_.may_give_way(pod) : eligibility_.may_evict_at_first(pod));
+           (is_new ? eligibility_.may_give_way(pod) : may_evict && eligibility_.may_evict_at_first(pod));
     if (goes || !may_move) return goes;
     return is_new ? claim_.exchange.has_value()
                   : problem_.gangs[problem_.pods[pod].gang].preemptible && !problem_.disruption_budgets.is_pinned(pod);
