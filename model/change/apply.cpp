@@ -117,8 +117,12 @@ std::optional<InputError> apply(const Change& change, Snapshot& snapshot) {
 }
 
 std::optional<InputError> apply(std::span<const Change> changes, Snapshot& snapshot) {
-  for (const Change& change : changes) {
-    if (Failure failure = apply(change, snapshot)) return failure;
+  for (std::size_t i = 0; i < changes.size();) {
+    std::vector<std::string_view> removed;  // one after another
+    for (; i < changes.size() && std::holds_alternative<RemoveGang>(changes[i]); ++i)
+      removed.push_back(std::get<RemoveGang>(changes[i]).gang);
+    Failure failure = removed.empty() ? apply(changes[i++], snapshot) : remove_gangs(removed, snapshot);
+    if (failure) return failure;
   }
   return {};
 }

@@ -107,7 +107,8 @@ using Change = std::variant<AddNodes, AddShapedNodes, RemoveNode, Cordon, Uncord
                             RemoveGang, Evict, Tolerate, SetMinimum, SetRequiredLevel, AddGang>;
 
 // Edits the snapshot. Errors: UnknownName, UnknownQueue, InvalidValue, DuplicateName; the message names the object, the
-// path is "$". Then the snapshot may have been edited in part. Cost: O(nodes + pods + gangs) for each change.
+// path is "$". Then the snapshot may have been edited in part. Cost: O(nodes + pods + gangs) for each change, and for
+// all gangs that are removed one after another.
 std::optional<InputError> apply(const Change& change, Snapshot& snapshot);
 std::optional<InputError> apply(std::span<const Change> changes, Snapshot& snapshot);
 

@@ -2,6 +2,9 @@
 // there.
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "model/change/gang_parts.h"
 #include "model/change/parts.h"
@@ -23,14 +26,34 @@ Failure apply_one(const SetPriority& change, Snapshot& snapshot) {
   return {};
 }
 
-Failure apply_one(const RemoveGang& change, Snapshot& snapshot) {
-  const auto parts = find_gang(snapshot, change.gang);
-  if (!parts) return unknown("gang", change.gang);
-  const bool is_own = !parts->gang;
+Failure apply_one(const RemoveGang& change, Snapshot& snapshot) { return remove_gangs({{change.gang}}, snapshot); }
+
+// A gang has an entry, or is a pod without a gang.
+Failure remove_gangs(const std::vector<std::string_view>& names, Snapshot& snapshot) {
+  enum class Known : std::uint8_t { kNo, kEntry, kPod };
+  std::unordered_map<std::string_view, Known> gone;
+  for (const std::string_view name : names) {
+    if (!gone.emplace(name, Known::kNo).second) return unknown("gang", name);  // it is gone already
+  }
+  const auto find = [&](std::string_view name) {
+    const auto found = gone.find(name);
+    return found == gone.end() ? nullptr : &found->second;
+  };
+  for (const SnapshotGang& gang : snapshot.gangs) {
+    if (Known* known = find(gang.name)) *known = Known::kEntry;
+  }
+  for (const SnapshotPod& pod : snapshot.pods) {
+    Known* known = pod.gang.empty() ? find(pod.name) : nullptr;
+    if (known != nullptr && *known == Known::kNo) *known = Known::kPod;
+  }
+  for (const std::string_view name : names) {
+    if (gone.at(name) == Known::kNo) return unknown("gang", name);
+  }
   snapshot.pods.erase_if([&](const SnapshotPod& pod) {
-    return is_own ? pod.gang.empty() && pod.name == change.gang : pod.gang == change.gang;
+    const Known* known = find(pod.gang.empty() ? pod.name : pod.gang);
+    return known != nullptr && *known == (pod.gang.empty() ? Known::kPod : Known::kEntry);
   });
-  if (!is_own) snapshot.gangs.erase(snapshot.gangs.begin() + static_cast<std::ptrdiff_t>(*parts->gang));
+  std::erase_if(snapshot.gangs, [&](const SnapshotGang& gang) { return find(gang.name) != nullptr; });
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/base/error.h"
 #include "model/change/change.h"
@@ -19,6 +20,9 @@ ResourceIndex resource_named(Snapshot& snapshot, std::string_view name);
 
 // The shape as in `muster what-if --add-nodes`: "gpu=8:H100,cpu=64,memory=512Gi".
 std::string text_of(const NodeShape& shape);
+
+// These gangs are gone. Cost: O(names + gangs + pods).
+Failure remove_gangs(const std::vector<std::string_view>& names, Snapshot& snapshot);
 
 Failure apply_one(const AddNodes& change, Snapshot& snapshot);
 Failure apply_one(const AddShapedNodes& change, Snapshot& snapshot);

@@ -102,6 +102,23 @@ TEST(Change, ThatNamesNothingIsRefused) {
   }
 }
 
+TEST(Change, GangsThatAreRemovedTogetherAreGoneAsOneByOne) {
+  const std::vector<Change> both = {RemoveGang{"g"}, RemoveGang{"r"}};
+  Snapshot together = two_nodes(), apart = two_nodes();
+  EXPECT_FALSE(apply(both, together));
+  for (const Change& change : both) EXPECT_FALSE(apply(change, apart));
+  EXPECT_EQ(text(together), text(apart));
+  EXPECT_TRUE(together.gangs.empty());
+  EXPECT_EQ(together.pods.size(), 0U);
+  // A pod of a gang is no gang by itself, and nothing is gone twice.
+  for (const std::string name : {"g-0", "g"}) {
+    Snapshot snapshot = two_nodes();
+    const auto failure = apply(std::vector<Change>{RemoveGang{"g"}, RemoveGang{"r"}, RemoveGang{name}}, snapshot);
+    ASSERT_TRUE(failure) << name;
+    EXPECT_EQ(failure->code, ErrorCode::kUnknownName);
+  }
+}
+
 TEST(Change, TextIsThatOfTheOption) {
   EXPECT_EQ(text_of(AddNodes{"n1", 4}), "--add-nodes 4xn1");
   EXPECT_EQ(text_of(SetQueue{"q", QueueResourceKind::kGpu, QueueAmountKind::kQuota, 2'500'000}),
