@@ -94,6 +94,20 @@ TEST(Remedies, NameTheGangThatRunsAndTheSmallestOne) {
   EXPECT_EQ(text(answer, RemedyKind::kAddNodes), "--add-nodes 1xn1");
 }
 
+TEST(Remedies, AreNotSearchedOnceTheTimeIsUp) {
+  test::Cluster cluster;
+  cluster.node("n1", 4).running("a", "n1", 4, R"("priority":200)").pod("g", 4);
+  Bench bench(cluster.line());
+  ExperimentOptions options;
+  options.end = portfolio::Clock::now();
+  Experiment late(bench.snapshot, bench.portfolio, options);
+  const RemedyAnswer answer = find_remedies(late, *bench.base, *bench.base->find_gang("g"), kMostTests);
+  EXPECT_EQ(answer.tests, 0);
+  EXPECT_TRUE(answer.remedies.empty());
+  EXPECT_TRUE(std::ranges::find(answer.unfinished, RemedyKind::kAddNodes) != answer.unfinished.end());
+  EXPECT_TRUE(std::ranges::find(answer.unfinished, RemedyKind::kStopGangs) != answer.unfinished.end());
+}
+
 TEST(Remedies, OpenCordonedNodesAndTolerateTaints) {
   test::Cluster cluster;
   cluster.node("n1", 2).node("n2", 4, R"("unschedulable":true)").node("n3", 8, R"("unschedulable":true)");

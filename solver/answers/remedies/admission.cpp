@@ -42,8 +42,8 @@ void Admission::begin_search(double share) {
   is_trial_ = false;
   tests_of_search_ = std::max<std::int64_t>(1, std::llround(static_cast<double>(tests_left_) * share));
   const portfolio::Clock::time_point end = experiment_.options().end, now = portfolio::Clock::now();
-  if (end == portfolio::Clock::time_point::max() || end <= now) return;
-  const std::chrono::duration<double> part = (end - now) * share;
+  if (end == portfolio::Clock::time_point::max()) return;
+  const std::chrono::duration<double> part = std::max(end - now, portfolio::Clock::duration::zero()) * share;
   end_of_search_ = now + std::chrono::duration_cast<portfolio::Clock::duration>(part);
 }
 

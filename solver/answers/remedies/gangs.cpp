@@ -119,7 +119,7 @@ Remedies raise_priority(const WaitingGang& gang, Admission& admission) {
 }
 
 Remedies stop_gangs(const WaitingGang& gang, Admission& admission, Experiment& experiment) {
-  if (admission.is_trial()) {  // the candidates take a plan
+  if (admission.is_over()) {  // the candidates take a plan
     admission.note_asked();
     return {};
   }
