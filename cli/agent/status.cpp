@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/serve/process_metrics.h"
 #include "io/http/problem.h"
 #include "io/json/json_writer.h"
 #include "io/muster_v1/plan_line.h"
@@ -41,11 +42,15 @@ void AgentStatus::publish(const AgentPlan& plan) {
   if (plan.answer.is_error) return;
   cluster_ = plan.cluster;
   plan_ = plan.answer.text;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  planned_at_ = std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
 void AgentStatus::solved(const SolvedLine& line) {
+  PlanCounts counts(line);
   const std::scoped_lock lock(mutex_);
   solving_.solved(line, {});
+  snapshots_.solved(line.problem.snapshot->anomalies, std::move(counts));
 }
 
 std::optional<http::HttpResponse> AgentStatus::refuse(const http::HttpRequest& head) {
@@ -88,10 +93,14 @@ std::string AgentStatus::metrics() const {
   const auto counter = [&](std::string_view name, std::string_view help, std::int64_t value) {
     out.family(name, "counter", help).sample({}, static_cast<double>(value));
   };
+  out.family("muster_build_info", "gauge", "Always 1; the labels identify the build.")
+      .sample({{"version", MUSTER_VERSION}}, 1);
   gauge("muster_agent_complete", "1 once every kind that there is has been listed.", state_.is_complete ? 1 : 0);
   gauge("muster_agent_leads", "1 if this agent acts.", state_.leads ? 1 : 0);
   gauge("muster_agent_objects", "Objects that are kept.", static_cast<double>(state_.objects));
   gauge("muster_agent_object_bytes", "Memory that the kept objects take.", static_cast<double>(state_.bytes));
+  out.family("muster_agent_last_plan_timestamp_seconds", "gauge", "When the last plan was made; absent before it.");
+  if (planned_at_ != 0) out.sample({}, static_cast<double>(planned_at_));
   counter("muster_agent_plans_total", "Plans that were made.", counts.plans);
   counter("muster_agent_unreadable_total", "Attempts to plan that failed on the objects.", counts.unreadable);
   counter("muster_agent_stale_plans_total", "Plans that were not carried out, since the cluster had changed.",
@@ -114,6 +123,8 @@ std::string AgentStatus::metrics() const {
   for (const api_server::KindReport& kind : state_.kinds)
     out.sample({{"kind", kind.kind.title()}, {"state", api_server::watch_state_text(kind.state)}}, 1);
   solving_.write(out);
+  snapshots_.write(out);
+  write_process_metrics(out);
   return text;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/agent/options.h"
 #include "cli/agent/planner.h"
 #include "cli/serve/http_date.h"
+#include "cli/serve/snapshot_metrics.h"
 #include "cli/serve/solving_metrics.h"
 #include "io/api_server/object_store.h"
 #include "io/http/prometheus_text.h"
@@ -68,6 +69,8 @@ class AgentStatus final : public http::HttpService {
   mutable std::mutex mutex_;
   AgentState state_;
   SolvingMetrics solving_;
+  SnapshotMetrics snapshots_;
+  std::int64_t planned_at_ = 0;                    // seconds since 1970 of the last plan; 0: there is none
   std::shared_ptr<const ClusterObjects> cluster_;  // of the last plan; none: there is no plan yet
   std::string plan_;
   http::Histogram cycle_seconds_;

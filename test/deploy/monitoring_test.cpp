@@ -1,4 +1,4 @@
-// The dashboard and the alerts query metrics that the server exports, and no others.
+// The dashboard and the alerts query metrics that the server and the agent export, and no others.
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -26,7 +26,12 @@ const nlohmann::json& dashboard() {
   static const auto parsed = nlohmann::json::parse(deploy_file("grafana/muster.json"));
   return parsed;
 }
-nlohmann::json rules() { return deploy_documents("prometheus/alerts.yaml").at(0)["groups"][0]["rules"]; }
+nlohmann::json rules() {
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& group : deploy_documents("prometheus/alerts.yaml").at(0)["groups"])
+    all.insert(all.end(), group["rules"].begin(), group["rules"].end());
+  return all;
+}
 
 Expressions dashboard_expressions() {
   Expressions expressions;
@@ -49,12 +54,28 @@ Expressions alert_expressions() {
   return expressions;
 }
 
-// The /metrics of a server that has answered, refused and failed a few requests.
-std::string metrics_text() {
+// The /metrics of an agent whose API server is not there.
+std::string agent_metrics() {
+  const cli::Workplace workplace;
+  const std::string curl = "curl -sf --unix-socket " + workplace.path("agent.sock") + " http://agent/metrics";
+  const cli::Outcome outcome =
+      workplace.shell(MUSTER_BINARY " agent --kube-api http://127.0.0.1:1 --lease off --quiet --listen unix:" +
+                      workplace.path("agent.sock") + " 2> /dev/null & agent=$!; for i in $(seq 600); do " + curl +
+                      " && break; sleep 0.05; done; kill $agent; wait $agent");
+  EXPECT_NE(outcome.out, "") << outcome.err;
+  return outcome.out;
+}
+
+// The /metrics of a server that has answered, refused and failed a few requests, and those of an agent.
+std::string make_metrics_text() {
   const bench::ServeProcess server({"--quiet", "--engine", "greedy"});
   server.ask(post("/v1/solve", cli::good_lines()[0]));
   server.ask(post("/v1/solve", "nonsense"));
-  return server.ask(get("/metrics"))->body;
+  return server.ask(get("/metrics"))->body + agent_metrics();
+}
+const std::string& metrics_text() {
+  static const std::string text = make_metrics_text();
+  return text;
 }
 
 // Names of series, and names of labels; both with what Prometheus adds.
@@ -68,7 +89,7 @@ std::set<std::string> series_of(const std::string& metrics) {
   return series;
 }
 std::set<std::string> labels_of(const std::string& metrics) {
-  std::set<std::string> labels = {"job", "instance", "le"};
+  std::set<std::string> labels = {"job", "instance", "le", "kind"};  // `kind` needs an API server
   labels.merge(all_matches(metrics, "[{,]([a-z_]+)=\"", 1));
   return labels;
 }
@@ -84,7 +105,7 @@ std::set<std::string> labels_named_in(const std::string& expression) {
 }
 
 void expect_known(const Expressions& expressions) {
-  const std::string metrics = metrics_text();
+  const std::string& metrics = metrics_text();
   const std::set<std::string> series = series_of(metrics), labels = labels_of(metrics);
   ASSERT_GT(expressions.size(), 10U);
   for (const auto& [name, expression] : expressions) {
@@ -96,10 +117,10 @@ void expect_known(const Expressions& expressions) {
   }
 }
 
-TEST(Monitoring, EveryMetricOfTheDashboardIsToldByTheServer) { expect_known(dashboard_expressions()); }
-TEST(Monitoring, EveryMetricOfTheAlertsIsToldByTheServer) { expect_known(alert_expressions()); }
+TEST(Monitoring, EveryMetricOfTheDashboardIsExported) { expect_known(dashboard_expressions()); }
+TEST(Monitoring, EveryMetricOfTheAlertsIsExported) { expect_known(alert_expressions()); }
 
-TEST(Monitoring, EveryMetricOfTheServerIsOnTheDashboard) {
+TEST(Monitoring, EveryExportedMetricIsOnTheDashboard) {
   std::string all;
   for (const auto& [name, expression] : dashboard_expressions()) all += expression + "\n";
   for (const std::string& name : all_matches(metrics_text(), "# TYPE (muster_[a-z_]+) ", 1))

@@ -1,4 +1,5 @@
 // The files of docs/deploy that run the server: flags that it knows, hardened as they claim.
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -61,13 +62,22 @@ TEST(Service, EveryFlagOfItsFilesIsKnownToTheServer) {
   EXPECT_GE(count, 10U);
 }
 
-TEST(Service, TheAgentsManifestFitsTheAgent) {
+Json agent_deployment() {
+  return deploy_documents("kubernetes/agent/deployment.yaml").at(0).at("spec").at("template").at("spec");
+}
+
+TEST(Service, TheAgentsManifestsFitTheAgent) {
   const cli::Workplace workplace;
   const std::string help = workplace.run("agent --help").out;
-  const std::set<std::string> flags = flags_named_in("kubernetes/agent.yaml");
-  EXPECT_GE(flags.size(), 3U);
-  for (const std::string& flag : flags) EXPECT_NE(help.find(flag), std::string::npos) << flag;
-  const Json pod = deploy_documents("kubernetes/agent.yaml").at(0).at("spec").at("template").at("spec");
+  for (const char* file : {"agent/deployment.yaml", "sidecar-kube-scheduler/scheduler.yaml", "sidecar-kai/sidecar.yaml",
+                           "gates/kustomization.yaml"}) {
+    const std::set<std::string> flags = flags_named_in(std::string("kubernetes/") + file);
+    EXPECT_GE(flags.size(), 1U) << file;
+    for (const std::string& flag : flags) {
+      if (flag != "--config" && flag != "--patch-file") EXPECT_NE(help.find(flag), std::string::npos) << file << flag;
+    }
+  }
+  const Json pod = agent_deployment();
   EXPECT_NE(
       workplace.run("agent --print-rbac none").out.find("name: " + pod.at("serviceAccountName").get<std::string>()),
       std::string::npos);
@@ -79,9 +89,38 @@ TEST(Service, TheAgentsManifestFitsTheAgent) {
     EXPECT_EQ(container.at(probe).at("httpGet").at("port"), container.at("ports").at(0).at("name"));
 }
 
+TEST(Service, ItsSidecarsAreTheAgentsContainer) {
+  const Json container = agent_deployment().at("containers").at(0);
+  const Json kai = deploy_documents("kubernetes/sidecar-kai/sidecar.yaml").at(0);
+  const Json scheduler = deploy_documents("kubernetes/sidecar-kube-scheduler/scheduler.yaml").at(0);
+  for (const Json& deployment : {kai, scheduler}) {
+    const Json sidecar = deployment.at("spec").at("template").at("spec").at("initContainers").at(0);
+    EXPECT_EQ(sidecar.at("restartPolicy"), "Always");
+    EXPECT_EQ(sidecar.at("startupProbe").at("httpGet").at("path"), "/healthz");
+    for (const char* key : {"name", "image", "ports", "livenessProbe", "readinessProbe", "resources"})
+      EXPECT_EQ(sidecar.at(key), container.at(key)) << key;
+    for (const auto& [key, value] : container.at("securityContext").items())
+      EXPECT_EQ(sidecar.at("securityContext").at(key), value) << key;
+    for (const Json& word : container.at("args"))
+      EXPECT_NE(std::ranges::find(sidecar.at("args"), word), sidecar.at("args").end()) << word;
+  }
+}
+
+TEST(Service, TheRolesOfEachModeAreThoseThatTheAgentPrints) {
+  std::size_t modes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(deploy_path("kubernetes/rbac"))) {
+    const std::string mode = entry.path().filename();
+    EXPECT_EQ(deploy_file("kubernetes/rbac/" + mode + "/rbac.yaml"),
+              cli::Workplace().run("agent --print-rbac " + mode).out)
+        << "muster agent --print-rbac " << mode << " > docs/deploy/kubernetes/rbac/" << mode << "/rbac.yaml";
+    ++modes;
+  }
+  EXPECT_GE(modes, 4U);
+}
+
 TEST(Service, TheGateOfTheAdmissionPolicyIsTheAgents) {
-  const std::string policy = deploy_file("kubernetes/gate.yaml");
-  EXPECT_EQ(deploy_documents("kubernetes/gate.yaml").size(), 2U);
+  const std::string policy = deploy_file("kubernetes/gate/gate.yaml");
+  EXPECT_EQ(deploy_documents("kubernetes/gate/gate.yaml").size(), 2U);
   EXPECT_NE(policy.find(R"(schedulingGates{name: "muster/planned"})"), std::string::npos);
   EXPECT_NE(cli::Workplace().run("agent --help").out.find("muster/planned"), std::string::npos);
 }
@@ -122,7 +161,8 @@ TEST(Service, SystemdTakesItsUser) {
 }
 
 TEST(Service, EveryManifestHasItsNameAndPlace) {
-  for (const char* file : {"kubernetes/muster.yaml", "kubernetes/podmonitor.yaml", "kubernetes/agent.yaml"}) {
+  for (const char* file :
+       {"kubernetes/muster.yaml", "kubernetes/podmonitor.yaml", "kubernetes/agent/deployment.yaml"}) {
     for (const Json& document : deploy_documents(file)) {
       EXPECT_TRUE(document.contains("apiVersion") && document.at("metadata").contains("name")) << document;
       if (document.at("kind") == "Namespace") continue;
