@@ -92,6 +92,7 @@ class Agent::Implementation {
     say(Severity::kInformation, fmt::format("watching {}; health, metrics and report on {}; mode {}{}",
                                             options_.address.text(), http::name_of_listener(options_.listen, listener),
                                             apply_mode_name(options_.mode), options_.dry_run ? ", dry run" : ""));
+    consider();  // so that the status says from the start what it waits for
     time_.start([this] {
       watch_.start();
       if (leadership_) leadership_->start();
@@ -127,6 +128,7 @@ class Agent::Implementation {
     Steady::time_point begun{};
     Steady::time_point again_at = Steady::time_point::max();  // even if nothing changes
     std::string blocked;                                      // see AgentState
+    std::string last_warning;                                 // see AgentState
     std::set<std::string> remarks;                            // on what acts leave out, that were told
   };
 
@@ -284,7 +286,9 @@ class Agent::Implementation {
 
   void warn(const std::string& sentence) {
     ++counts_.messages;
+    cycle_.last_warning = sentence;
     say(Severity::kWarning, sentence);
+    publish();
   }
   void say(Severity severity, const std::string& sentence) { console_.say(severity, escaped(sentence)); }
 
@@ -298,6 +302,7 @@ class Agent::Implementation {
     state.objects = objects.objects();
     state.bytes = objects.bytes();
     state.blocked = cycle_.blocked;
+    state.last_warning = cycle_.last_warning;
     state.kinds = objects.reports();
     state.counts = counts_;
     status_.publish(std::move(state));

@@ -142,6 +142,7 @@ std::string AgentStatus::status_json() const {
   json.raw(R"(,"objects":)").integer(static_cast<std::int64_t>(state_.objects));
   json.raw(R"(,"bytes":)").integer(static_cast<std::int64_t>(state_.bytes));
   json.raw(R"(,"blocked":)").string(state_.blocked);
+  json.raw(R"(,"lastWarning":)").string(state_.last_warning);
   const AgentCounts& counts = state_.counts;
   json.raw(R"(,"plans":)").integer(counts.plans).raw(R"(,"stale":)").integer(counts.stale);
   json.raw(R"(,"started":)").integer(counts.started).raw(R"(,"evicted":)").integer(counts.evicted);

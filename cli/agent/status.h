@@ -36,7 +36,8 @@ struct AgentState {
   std::string holder;  // of the Lease
   std::uint64_t revision = 0;
   std::size_t objects = 0, bytes = 0;
-  std::string blocked;  // why it does not plan or act; empty: it does
+  std::string blocked;       // why it does not plan or act; empty: it does
+  std::string last_warning;  // that the log has; it may be over
   std::vector<api_server::KindReport> kinds;
   AgentCounts counts;
 };
