@@ -83,8 +83,7 @@ Result<ServerAddress> address_in_cluster(std::string_view host, std::string_view
   if (host.empty() || port.empty()) {
     return InputError{ErrorCode::kUnavailable,
                       {},
-                      "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; name the API "
-                      "server by its URL"};
+                      "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set"};
   }
   ServerAddress address;
   address.host = host;

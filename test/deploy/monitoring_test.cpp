@@ -29,8 +29,7 @@ const nlohmann::json& dashboard() {
 nlohmann::json rules() {
   const nlohmann::json document = deploy_documents("prometheus/alerts.yaml").at(0);
   nlohmann::json all = nlohmann::json::array();
-  for (const auto& group : document["groups"])
-    all.insert(all.end(), group["rules"].begin(), group["rules"].end());
+  for (const auto& group : document["groups"]) all.insert(all.end(), group["rules"].begin(), group["rules"].end());
   return all;
 }
 
