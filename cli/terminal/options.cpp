@@ -117,8 +117,8 @@ Settings::Settings(const CommandSyntax& syntax, int argc, const char* const* arg
   read_environment(syntax);
   if (const auto path = text("config")) read_file(syntax, *path);
   if (arguments_.size() < syntax.least_arguments || arguments_.size() > syntax.most_arguments) {
-    throw UsageError(fmt::format("{} given; usage: {}", counted(std::ssize(arguments_), "argument"),
-                                 as_typed(syntax.synopsis)));
+    throw UsageError(
+        fmt::format("{} given; usage: {}", counted(std::ssize(arguments_), "argument"), as_typed(syntax.synopsis)));
   }
 }
 

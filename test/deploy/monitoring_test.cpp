@@ -54,14 +54,15 @@ Expressions alert_expressions() {
   return expressions;
 }
 
-// The /metrics of an agent whose API server is not there.
-std::string agent_metrics() {
+// The answer of an agent whose API server is not there, once it has the part.
+std::string agent_answer(const std::string& path, const std::string& part) {
   const cli::Workplace workplace;
-  const std::string curl = "curl -sf --unix-socket " + workplace.path("agent.sock") + " http://agent/metrics";
+  const std::string socket = workplace.path("agent.sock"), answer = workplace.path("answer");
+  const std::string ask = "curl -sf --unix-socket " + socket + " http://agent" + path + " > " + answer;
   const cli::Outcome outcome =
-      workplace.shell(MUSTER_BINARY " agent --kube-api http://127.0.0.1:1 --lease off --quiet --listen unix:" +
-                      workplace.path("agent.sock") + " 2> /dev/null & agent=$!; for i in $(seq 600); do " + curl +
-                      " && break; sleep 0.05; done; kill $agent; wait $agent");
+      workplace.shell(MUSTER_BINARY " agent --kube-api http://127.0.0.1:1 --lease off --quiet --listen unix:" + socket +
+                      " 2> /dev/null & agent=$!; for i in $(seq 600); do " + ask + " && grep -q '" + part + "' " +
+                      answer + " && cat " + answer + " && break; sleep 0.05; done; kill $agent; wait $agent");
   EXPECT_NE(outcome.out, "") << outcome.err;
   return outcome.out;
 }
@@ -71,7 +72,7 @@ std::string make_metrics_text() {
   const bench::ServeProcess server({"--quiet", "--engine", "greedy"});
   server.ask(post("/v1/solve", cli::good_lines()[0]));
   server.ask(post("/v1/solve", "nonsense"));
-  return server.ask(get("/metrics"))->body + agent_metrics();
+  return server.ask(get("/metrics"))->body + agent_answer("/metrics", "muster_agent_leads");
 }
 const std::string& metrics_text() {
   static const std::string text = make_metrics_text();
@@ -125,6 +126,13 @@ TEST(Monitoring, EveryExportedMetricIsOnTheDashboard) {
   for (const auto& [name, expression] : dashboard_expressions()) all += expression + "\n";
   for (const std::string& name : all_matches(metrics_text(), "# TYPE (muster_[a-z_]+) ", 1))
     EXPECT_NE(all.find(name), std::string::npos) << name;
+}
+
+TEST(Monitoring, TheStatusOfAnAgentThatReadsNothingSaysWhy) {
+  const auto status = nlohmann::json::parse(agent_answer("/v1/status", "cannot connect"));
+  EXPECT_EQ(status["blocked"], "the cluster has not been read yet");
+  EXPECT_EQ(status["complete"], false);
+  EXPECT_EQ(status["leads"], true);  // --lease off
 }
 
 TEST(Monitoring, ThePanelsOfTheDashboardDoNotLieOnEachOther) {

@@ -233,9 +233,10 @@ AnswerDocument document_of(const answers::Sizing& sizing, const answers::SizingQ
       document.add_field("waiting", "Gangs without room", Cell(sizing.waiting).meaning(Meaning::kBad));
       if (!sizing.message.empty()) document.add_field("message", "Message", sizing.message);
     }
-    document.add_note(sizing.impossible.empty() ? "No nodes of these kinds were found on which all of it runs; a larger "
-                                                  "--budget may find some."
-                                                : "Not all of it runs on nodes of these kinds.",
+    document.add_note(sizing.impossible.empty()
+                          ? "No nodes of these kinds were found on which all of it runs; a larger "
+                            "--budget may find some."
+                          : "Not all of it runs on nodes of these kinds.",
                       Meaning::kBad);
   }
   return document;
