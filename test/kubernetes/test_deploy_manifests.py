@@ -86,7 +86,7 @@ class ManifestsTest(unittest.TestCase):
         return next(one for one in self.api.list("v1", "Pod", namespace) if one["metadata"]["name"] == name)
 
     def await_gate(self, namespace):
-        """Creates pods until one has scheduling gates, which it returns: a policy works some time after it is created."""
+        """Creates pods until one has scheduling gates, which it returns: a policy works some time after its creation."""
         names = (f"probe-{i}" for i in range(1000))
         return wait_for("the policy to work",
                         lambda: self.create_pod(next(names), namespace, gpus=0)["spec"].get("schedulingGates"))
@@ -161,7 +161,7 @@ class ManifestsTest(unittest.TestCase):
         self.assertEqual({resource for _, resource in writes}, {"events", "leases"})
 
     def test_beside_a_kube_scheduler(self):
-        """The two containers of sidecar-kube-scheduler in one service account: a gang starts, bound by the scheduler."""
+        """The two containers of sidecar-kube-scheduler in one service account: the scheduler binds a whole gang."""
         self.apply("sidecar-kube-scheduler")
         self.api.apply(objects.namespace("planned", {"muster/planned": "true"}))
         self.cluster.install_custom_resources("scheduling.x-k8s.io")
@@ -170,10 +170,14 @@ class ManifestsTest(unittest.TestCase):
         self.agent("sidecar", self.container("sidecar-kube-scheduler")["args"])
         self.await_gate("planned")
         self.api.create_all(objects.coscheduling_gang("train", "planned", 2, 8, schedulerName="muster-scheduler"))
-        pods = wait_for("the gang to run", lambda: [
-            pod for pod in self.api.list("v1", "Pod", "planned")
-            if pod["metadata"]["name"].startswith("train-") and pod["status"]["phase"] == "Running"][1:2])
-        self.assertEqual(pods[0]["spec"]["nodeName"], pods[0]["metadata"]["annotations"]["muster/node"])
+
+        def running():
+            return [pod for pod in self.api.list("v1", "Pod", "planned")
+                    if pod["metadata"]["name"].startswith("train-") and pod["status"]["phase"] == "Running"]
+
+        wait_for("the gang to run", lambda: len(running()) == 2)
+        for pod in running():
+            self.assertEqual(pod["spec"]["nodeName"], pod["metadata"]["annotations"]["muster/node"])
 
     def run_kube_scheduler(self):
         """With the configuration of its ConfigMap, and with the service account of its pod."""
@@ -202,7 +206,8 @@ class ManifestsTest(unittest.TestCase):
         self.api.apply(objects.kai_queue("research", 8))
         pod = {"serviceAccountName": "scheduler", "containers": [{"name": "scheduler", "image": "example.com/kai:1"}]}
         self.api.apply(
-            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "scheduler", "namespace": "kai-scheduler"}},
+            {"apiVersion": "v1", "kind": "ServiceAccount",
+             "metadata": {"name": "scheduler", "namespace": "kai-scheduler"}},
             {"apiVersion": "apps/v1", "kind": "Deployment",
              "metadata": {"name": "kai-scheduler-default", "namespace": "kai-scheduler"},
              "spec": {"selector": {"matchLabels": {"app": "s"}},
