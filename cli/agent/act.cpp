@@ -62,6 +62,10 @@ api_server::ApiRequest request_of(const Act& act, ApplyMode mode, bool dry_run) 
   } else if (act.kind == ActKind::kTakeBack) {
     request.method = "DELETE";
     request.target = requests_path(act.object) + "/" + api_server::percent_encoded(act.object.name);
+  } else if (act.kind == ActKind::kNominate) {
+    request.method = "PATCH";
+    request.content_type = "application/strategic-merge-patch+json";
+    request.target = pod_path(act.object) + "/status";
   } else if (mode == ApplyMode::kGates) {
     request.method = "PATCH";
     request.content_type = "application/strategic-merge-patch+json";

@@ -18,7 +18,9 @@
 #include <fmt/format.h>
 
 #include "cli/agent/advice.h"
+#include "cli/agent/extender/side.h"
 #include "cli/agent/leadership.h"
+#include "cli/agent/nominations.h"
 #include "cli/agent/planner.h"
 #include "cli/agent/runner.h"
 #include "cli/agent/server_time.h"
@@ -71,8 +73,7 @@ class Agent::Implementation {
             client_, options.identity, [this] { return time_.text(); },
             [this](const std::string& sentence) { warn(sentence); }),
         status_(options, Steady::now),
-        timer_(io_),
-        signals_(io_, SIGTERM, SIGINT) {
+        timer_(io_) {
     planner_.emplace(
         options, worker_program, [this](const SolvedLine& line) { status_.solved(line); },
         [this](std::function<void()> task) { boost::asio::post(io_, std::move(task)); });
@@ -86,7 +87,9 @@ class Agent::Implementation {
 
   int run(int listener) {
     const StatusServer server(listener, status_);
-    signals_.async_wait([this](boost::system::error_code error, int) {
+    if (options_.mode == ApplyMode::kExtender && !open_extender()) return kExitCannotCreate;
+    boost::asio::signal_set signals(io_, SIGTERM, SIGINT);
+    signals.async_wait([this](boost::system::error_code error, int) {
       if (!error) stop();
     });
     say(Severity::kInformation, fmt::format("watching {}; health, metrics and report on {}; mode {}{}",
@@ -98,6 +101,7 @@ class Agent::Implementation {
       if (leadership_) leadership_->start();
     });
     io_.run();
+    extender_.reset();
     planner_.reset();
     return kExitAnswered;
   }
@@ -131,6 +135,20 @@ class Agent::Implementation {
     std::string last_warning;                                 // see AgentState
     std::set<std::string> remarks;                            // on what acts leave out, that were told
   };
+
+  bool open_extender() {
+    const Result<int> listener = http::open_listener(options_.extender_listen, true);
+    if (!listener) {
+      console_.say(Severity::kError, escaped(listener.error().message));
+      return false;
+    }
+    extender_.emplace(*listener, options_, client_, [this](const std::string& sentence, bool is_failure) {
+      say(is_failure ? Severity::kWarning : Severity::kInformation, sentence);
+    });
+    say(Severity::kInformation,
+        fmt::format("kube-scheduler's extender on {}", http::name_of_listener(options_.extender_listen, *listener)));
+    return true;
+  }
 
   // --- when to plan
 
@@ -176,6 +194,7 @@ class Agent::Implementation {
     const Obstacle found = obstacle();
     cycle_.blocked = text_of(found);
     publish();
+    if (extender_) extender_->block(found == Obstacle::kUnseen ? "" : cycle_.blocked);
     if (cycle_.is_busy || (found != Obstacle::kNone && found != Obstacle::kUnseen)) return;
     const auto time = Steady::now();
     Steady::time_point next = cycle_.begun + options_.period;
@@ -210,7 +229,7 @@ class Agent::Implementation {
       return end();
     }
     ++counts_.plans;
-    if (options_.are_events_written && leads()) adviser_.tell(plan.waiting, watch_.objects());
+    if (options_.are_events_written && leads()) adviser_.tell(plan.pods->waiting, watch_.objects());
     if (options_.mode == ApplyMode::kNone) return end();
     look_again(plan);
   }
@@ -224,7 +243,7 @@ class Agent::Implementation {
       present->time = plan.cluster->time;
       cluster = std::move(present);
     }
-    planner_->check(std::move(cluster), plan.answer.text, [this](const Result<exporting::ExportedPlan>& exported) {
+    planner_->check(std::move(cluster), plan.answer.text, [this, pods = plan.pods](const Result<exporting::ExportedPlan>& exported) {
       if (cycle_.is_stopping) return;
       if (!exported) {
         ++counts_.stale;
@@ -233,13 +252,18 @@ class Agent::Implementation {
         return end();
       }
       for (const std::string& remark : exported->remarks) remark_on(remark);
-      runner_.run(groups(*exported), [this](const ActsDone& done) { acted(done); });
+      if (extender_) extender_->publish(*pods, *exported);
+      runner_.run(groups(*exported, *pods), [this](const ActsDone& done) { acted(done); });
     });
   }
 
   // A gang with a BindRequest that has failed starts with a later plan, once that is taken back.
-  std::vector<ActGroup> groups(const exporting::ExportedPlan& exported) {
+  std::vector<ActGroup> groups(const exporting::ExportedPlan& exported, const PlannedPods& pods) {
     std::vector<ActGroup> all = groups_of(exported);
+    ActGroup nominated = nominations(exported, pods.pending, options_.mode, watch_.objects());
+    if (!nominated.acts.empty()) all.push_back(std::move(nominated));
+    if (options_.mode == ApplyMode::kExtender)
+      std::erase_if(all, [](const ActGroup& group) { return group.kind == ActKind::kStart; });
     if (options_.mode != ApplyMode::kKai) return all;
     for (ActGroup& group : all) {
       if (group.kind != ActKind::kStart) continue;
@@ -269,6 +293,10 @@ class Agent::Implementation {
       ++counts_.taken_back;
       return say(Severity::kWarning, fmt::format("the BindRequest {} has failed and is taken back{}{}", act.pod(),
                                                  error.empty() ? "" : ": ", error));
+    }
+    if (act.kind == ActKind::kNominate) {
+      if (!error.empty()) warn(fmt::format("the node of {} cannot be named: {}", act.pod(), error));
+      return;
     }
     ++(!error.empty() ? counts_.refused : is_start ? counts_.started : counts_.evicted);
     const std::string gang = act.object.gang.empty() ? "" : (is_start ? ", of " : ", for ") + act.object.gang;
@@ -313,6 +341,7 @@ class Agent::Implementation {
     cycle_.is_stopping = true;
     say(Severity::kInformation, "stopping");
     timer_.cancel();
+    if (extender_) extender_->block("it is stopping");
     time_.stop();
     const auto finish = [this] { io_.stop(); };
     if (leadership_)
@@ -333,7 +362,7 @@ class Agent::Implementation {
   Adviser adviser_;
   AgentStatus status_;
   boost::asio::steady_timer timer_;
-  boost::asio::signal_set signals_;
+  std::optional<ExtenderSide> extender_;
   AgentCounts counts_;
   Cycle cycle_;
 };

@@ -21,10 +21,10 @@ namespace muster::cli {
 namespace {
 
 ApplyMode mode_to_print(const std::string& name) {
-  for (const ApplyMode mode : {ApplyMode::kNone, ApplyMode::kGates, ApplyMode::kKai, ApplyMode::kBindings}) {
+  for (const ApplyMode mode : {ApplyMode::kNone, ApplyMode::kGates, ApplyMode::kKai, ApplyMode::kBindings, ApplyMode::kExtender}) {
     if (name == apply_mode_name(mode)) return mode;
   }
-  throw UsageError("--print-rbac: '" + name + "' is not one of none, gates, kai, bindings");
+  throw UsageError("--print-rbac: '" + name + "' is not one of none, gates, kai, bindings, extender");
 }
 
 }  // namespace
@@ -44,6 +44,7 @@ int run_agent(int argc, const char* const* argv) {
   Console console(options.console);
   const int code = Agent(options, console, kOwnProgram).run(*listener);
   http::remove_socket(options.listen);
+  if (options.mode == ApplyMode::kExtender) http::remove_socket(options.extender_listen);
   return code;
 }
 

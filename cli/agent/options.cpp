@@ -13,10 +13,10 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kDefaultListen = "tcp:127.0.0.1:7078";
+constexpr const char *kDefaultListen = "tcp:127.0.0.1:7078", *kDefaultExtender = "tcp:127.0.0.1:7079";
 constexpr const char* kDefaultLease = "muster-agent";
 constexpr std::string_view kDefaultGate = "muster/planned", kDefaultSchedulerName = "muster";
-constexpr std::array<std::string_view, 4> kModes = {"none", "gates", "kai", "bindings"};
+constexpr std::array<std::string_view, 5> kModes = {"none", "gates", "kai", "bindings", "extender"};
 
 ApplyMode mode_of(const Settings& settings) {
   const std::string name = settings.choice("apply");
@@ -64,12 +64,20 @@ std::chrono::milliseconds milliseconds(const Settings& settings, std::string_vie
   return duration ? std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(*duration)) : otherwise;
 }
 
-// Which pods are planned. `gates` needs a gate, `bindings` a scheduler's name: with any other pods, two would act.
+http::ListenAddress listen_address(const Settings& settings, const std::string& option, const char* otherwise) {
+  const auto address = http::parse_listen_address(settings.text(option).value_or(otherwise));
+  if (!address) throw UsageError("--" + option + ": '" + address.error().path + "' " + address.error().message);
+  return *address;
+}
+
+// Which pods are planned. `gates` needs a gate, `bindings` and `extender` a scheduler's name: with any other pods, two
+// would act, or none.
 void settle_pods(AgentOptions& options) {
   std::string& gate = options.reader.kubernetes.planned_gate;
   auto& schedulers = options.reader.policy.schedulers;
   if (options.mode == ApplyMode::kGates && gate.empty()) gate = kDefaultGate;
   if (options.mode == ApplyMode::kBindings && schedulers.empty()) schedulers = {std::string(kDefaultSchedulerName)};
+  if (options.mode == ApplyMode::kExtender && schedulers.empty()) schedulers = {std::string(kDefaultScheduler)};
 }
 
 }  // namespace
@@ -88,10 +96,9 @@ const CommandSyntax& agent_syntax() {
            {"ca", "FILE", "certificates of authorities that may sign the API server's, PEM (default: the system's)"},
            {"token-file", "FILE", "the bearer token; read again as it changes"},
            {"apply", "MODE",
-            "how plans are carried out: none, gates (of --planned-gate, by default muster/planned), kai or bindings "
-            "(default "
-            "none)",
-            kNoLetter, "none gates kai bindings"},
+            "how plans are carried out: none, gates (of --planned-gate, by default muster/planned), kai, bindings or "
+            "extender (default none)",
+            kNoLetter, "none gates kai bindings extender"},
            {"dry-run", "", "let the API server check every change, but make none"},
            {"no-events", "", "write no Events about gangs that wait"},
            {"max-evictions-per-minute", "N", "evict at most so many pods a minute (default 60)"},
@@ -104,6 +111,9 @@ const CommandSyntax& agent_syntax() {
            {"listen", "ADDRESS",
             "serve GET /healthz, /readyz, /metrics, /report, /v1/plan, /v1/snapshot and /v1/status "
             "here: unix:PATH or tcp:HOST:PORT (default tcp:127.0.0.1:7078)"},
+           {"extender-listen", "ADDRESS",
+            "with --apply extender: serve kube-scheduler here, POST /extender/filter, /prioritize, /preempt and /bind "
+            "(default tcp:127.0.0.1:7079)"},
            {"print-rbac", "MODE", "print the roles that this mode needs, as YAML, and exit"},
            {"budget", "DURATION", "time budget of a plan if its policy does not set one (default: half the period)"},
            {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)", kNoLetter, kEngines},
@@ -131,9 +141,8 @@ AgentOptions agent_options(const Settings& settings) {
       settings.integer("max-binds-per-second", 1, kMostPace).value_or(options.pace.binds_per_second);
   options.period = milliseconds(settings, "period", options.period);
   options.idle_period = std::max(options.period, milliseconds(settings, "idle-period", options.idle_period));
-  const auto listen = http::parse_listen_address(settings.text("listen").value_or(kDefaultListen));
-  if (!listen) throw UsageError("--listen: '" + listen.error().path + "' " + listen.error().message);
-  options.listen = *listen;
+  options.listen = listen_address(settings, "listen", kDefaultListen);
+  options.extender_listen = listen_address(settings, "extender-listen", kDefaultExtender);
   options.lease = lease_of(settings, options.address);
   options.identity = host_name() + "_" + std::to_string(::getpid());
   options.reader = reader_options(settings);

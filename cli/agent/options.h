@@ -23,9 +23,10 @@ enum class ApplyMode : std::uint8_t {
   kNone,     // not at all: Events, metrics and the report alone
   kGates,    // takes scheduling gates away and pins the node; the scheduler of the pod binds it
   kKai,      // BindRequests, for KAI's binder
-  kBindings  // Bindings: Muster is the scheduler
+  kBindings,  // Bindings: Muster is the scheduler
+  kExtender   // answers kube-scheduler's HTTP extender
 };
-std::string_view apply_mode_name(ApplyMode mode);  // "none", "gates", "kai", "bindings"
+std::string_view apply_mode_name(ApplyMode mode);  // "none", "gates", "kai", "bindings", "extender"
 
 // How fast at most the cluster is changed.
 struct PaceLimits {
@@ -46,6 +47,7 @@ struct AgentOptions {
   std::chrono::milliseconds period{1'000};        // between the beginnings of two plans, at least
   std::chrono::milliseconds idle_period{60'000};  // the same without a change, at most: time itself changes plans
   http::ListenAddress listen;
+  http::ListenAddress extender_listen;  // of the mode extender
   std::optional<LeaseName> lease;  // none: no other agent runs
   std::string identity;            // of this agent, in the Lease
   muster_v1::ReaderOptions reader;

@@ -28,28 +28,35 @@ exporting::ExportOptions export_options_of(const AgentOptions& options) {
       wanted.format = exporting::ExportFormat::kBindings;
       wanted.own_nodes_only = true;
       break;
+    case ApplyMode::kExtender:
+      wanted.format = exporting::ExportFormat::kBindings;
+      break;
   }
   return wanted;
 }
 
-// By gang: a pod of it that waits, or is held by the import.
-using WaitingPods = std::unordered_map<std::string, std::string>;
+struct SeenPods {
+  std::vector<PendingPod> pending;
+  std::unordered_map<std::string, std::string> waiting;  // by gang: a pod of it that the plan does not place
+};
 
-WaitingPods waiting_pods(const SolvedLine& line) {
-  WaitingPods pods;
+SeenPods seen_pods(const SolvedLine& line) {
+  SeenPods pods;
   std::vector<bool> is_placed(line.problem.pods.size());
   for (const Placement& placement : line.solution.plan.placements) is_placed[placement.pod.value()] = true;
   for (const PodIndex pod : line.problem.pods.indices()) {
     const bool is_held = !line.problem.snapshot->pods[pod.value()].notes.held.empty();
-    const bool waits = line.problem.pods[pod].status == PodStatus::kPending || is_held;
-    if (!waits || is_placed[pod.value()]) continue;
-    pods.emplace(std::string(line.problem.gangs[line.problem.pods[pod].gang].name),
-                 std::string(line.problem.snapshot->pods[pod.value()].name));
+    if (line.problem.pods[pod].status != PodStatus::kPending && !is_held) continue;
+    PendingPod& seen = pods.pending.emplace_back(
+        PendingPod{std::string(line.problem.snapshot->pods[pod.value()].name),
+                   std::string(line.problem.gangs[line.problem.pods[pod].gang].name)});
+    if (!is_placed[pod.value()]) pods.waiting.emplace(seen.gang, seen.name);
   }
   return pods;
 }
 
-std::vector<WaitingGangNote> notes_of(const std::string& plan_line, const WaitingPods& pods) {
+std::vector<WaitingGangNote> notes_of(const std::string& plan_line,
+                                      const std::unordered_map<std::string, std::string>& pods) {
   std::vector<WaitingGangNote> notes;
   const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_line, nullptr);
   if (!plan || plan->is_error) return notes;
@@ -125,13 +132,18 @@ AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& clu
   const auto begun = std::chrono::steady_clock::now();
   muster_v1::SnapshotReader reader = reader_at(cluster->time);
   ParsedLine line = parse_line(reader, cluster->text, 1, TimeSource::kObjects);
-  WaitingPods pods;
+  SeenPods seen;
+  PlannedPods pods;
   const auto observe = [&](const SolvedLine& solved) {
-    pods = waiting_pods(solved);
+    seen = seen_pods(solved);
+    if (options_.mode == ApplyMode::kExtender)
+      pods.room = std::make_shared<OnlineRoom>(solved.problem, solved.solution.plan);
     observe_(solved);
   };
   AgentPlan plan{cluster, answer_line(line, line.begun, solver_, options_.line, observe), {}, {}};
-  if (!plan.answer.is_error) plan.waiting = notes_of(plan.answer.text, pods);
+  if (!plan.answer.is_error) pods.waiting = notes_of(plan.answer.text, seen.waiting);
+  pods.pending = std::move(seen.pending);
+  plan.pods = std::make_shared<const PlannedPods>(std::move(pods));
   plan.elapsed = std::chrono::steady_clock::now() - begun;
   return plan;
 }

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/agent/extender/online_room.h"
 #include "cli/agent/options.h"
 #include "cli/line/line.h"
 #include "io/export/plan.h"
@@ -28,10 +29,22 @@ struct WaitingGangNote {
   std::string reason, note;  // a code; a sentence, with the remedy if the plan has one
 };
 
+// A pod that waits, or is held by the import, whatever the plan says about it.
+struct PendingPod {
+  std::string name, gang;  // as the plan line names them
+};
+
+// What a plan says about pods, beside its line.
+struct PlannedPods {
+  std::vector<PendingPod> pending;
+  std::vector<WaitingGangNote> waiting;
+  std::shared_ptr<OnlineRoom> room;  // that it leaves; only for the extender
+};
+
 struct AgentPlan {
   std::shared_ptr<const ClusterObjects> cluster;  // that it answers
   Answer answer;
-  std::vector<WaitingGangNote> waiting;
+  std::shared_ptr<const PlannedPods> pods;
   std::chrono::duration<double> elapsed{};
 };
 

@@ -44,7 +44,7 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
     for (; at_ < groups_.size(); ++at_) {
       const ActGroup& group = groups_[at_];
       if (!handlers_.may_go_on()) break;
-      if (group.kind == ActKind::kTakeBack) return make();
+      if (group.kind == ActKind::kTakeBack || group.kind == ActKind::kNominate) return make();
       Pace& pace = group.kind == ActKind::kEvict ? evictions_ : starts_;
       if (!held_back(group.kind) && pace.take(group.acts.size(), clock_())) return begin(group);
       hold_back(group, pace);

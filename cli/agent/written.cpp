@@ -1,5 +1,6 @@
 #include "cli/agent/written.h"
 
+#include "cli/agent/nominations.h"
 #include "io/kubernetes/object/object.h"
 #include "model/base/require.h"
 
@@ -30,6 +31,10 @@ bool WrittenActs::is_seen(const Act& act, const api_server::ObjectStore& objects
   const auto* pod = objects.find("", "Pod", object.namespace_name, object.name);
   if (pod == nullptr || (!object.uid.empty() && pod->uid != object.uid)) return true;
   const auto has = [&](std::string_view text) { return pod->text.find(text) != std::string::npos; };
+  if (act.kind == ActKind::kNominate) {
+    const bool is_as_meant = nominated_node(*pod) == object.node;
+    return is_as_meant || has("\"nodeName\"");
+  }
   if (act.kind == ActKind::kEvict) return has("\"deletionTimestamp\"");
   switch (mode_) {
     case ApplyMode::kKai:

@@ -252,15 +252,15 @@ struct OnlinePlacer::Implementation {
     return gain;
   }
 
-  // The best state for the pod; nodes.all().size(): none.
-  std::size_t best_state(Met& pod) {
+  // The best state for the pod; nodes.all().size(): none. `open`: by slot, those that may be taken; empty: all.
+  std::size_t best_state(Met& pod, std::span<const std::uint8_t> open = {}) {
     pod.gains.resize(nodes.all().size());
     const auto work = static_cast<float>(pod.pod.work());
     std::size_t best = nodes.all().size();
     float best_score = kNone;
     candidates.clear();
     for (std::size_t slot = 0; slot < nodes.all().size(); ++slot) {
-      if (nodes.stamp(slot) == 0) continue;
+      if (nodes.stamp(slot) == 0 || (!open.empty() && open[slot] == 0)) continue;
       Gain& gain = pod.gains[slot];
       if (gain.stamp != nodes.stamp(slot)) gain = looked_at(pod, slot);
       if (!gain.fits) continue;
@@ -293,12 +293,15 @@ struct OnlinePlacer::Implementation {
 
   // On a node in the state, by the better of the two gains.
   OnlinePlace chosen(const Met& pod, std::size_t slot) const {
+    return chosen(pod, slot, static_cast<std::size_t>(nodes.all()[slot].nodes.back()));
+  }
+  OnlinePlace chosen(const Met& pod, std::size_t slot, std::size_t node) const {
     const Gain& gain = pod.gains[slot];
     const bool takes_part =
         gain.part - prices->hosts.premium(gain.part_lost) >= gain.fresh - prices->hosts.premium(gain.fresh_lost);
     const std::uint8_t level = takes_part ? gain.level : std::uint8_t{policies::kDeviceLevels};
     OnlinePlace place;
-    place.node = static_cast<std::size_t>(nodes.all()[slot].nodes.back());
+    place.node = node;
     const std::vector<std::uint8_t>& devices = nodes.devices(place.node);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       if (place.devices.size() == static_cast<std::size_t>(pod.pod.devices)) break;
@@ -389,6 +392,47 @@ std::optional<OnlinePlace> OnlinePlacer::place(const policies::OnlineClass& pod)
 std::vector<std::optional<OnlinePlace>> OnlinePlacer::place_batch(std::span<const policies::OnlineClass> pods) {
   if (pods.size() == 1) return {place(pods[0])};
   return implementation_->place_batch(pods);
+}
+
+
+// --- A cluster that is in use already
+
+void OnlinePlacer::occupy(std::size_t node, const OnlineUse& use) {
+  NodeStates& nodes = implementation_->nodes;
+  const std::vector<std::uint8_t>& levels = nodes.devices(node);
+  MUSTER_REQUIRE(use.levels.size() == levels.size());
+  const policies::OnlineRoom room = room_of(nodes.of(node).key, nodes.of(node).levels());
+  implementation_->count_hosts(nodes.of(node), -1);
+  nodes.take(node, std::llround(use.cpu * 1000), std::llround(use.memory * 1024), {}, 0);
+  for (std::size_t device = 0; device < use.levels.size(); ++device) {
+    const std::int32_t position = static_cast<std::int32_t>(device), taken = std::min(use.levels[device], levels[device]);
+    if (taken == 0) continue;
+    nodes.take(node, 0, 0, {&position, 1}, taken);
+    implementation_->use.use(room.type, taken / static_cast<double>(policies::kDeviceLevels));
+  }
+  implementation_->count_hosts(nodes.of(node), 1);
+}
+
+void OnlinePlacer::expect(std::span<const policies::OnlineClass> pods) {
+  for (const policies::OnlineClass& pod : pods) implementation_->meet(pod);
+  implementation_->solve(implementation_->seen);
+  implementation_->price_hosts();
+  for (Met& one : implementation_->classes) implementation_->best_state(one);
+}
+
+std::optional<OnlinePlace> OnlinePlacer::place_among(const policies::OnlineClass& pod,
+                                                     std::span<const std::size_t> nodes) {
+  Implementation& all = *implementation_;
+  std::vector<std::uint8_t> open(all.nodes.all().size());
+  for (const std::size_t node : nodes) open[all.nodes.slot(node)] = 1;
+  Met& one = all.classes[all.meet(pod)];
+  all.price_hosts();
+  const std::size_t slot = all.best_state(one, open);
+  if (slot == all.nodes.all().size()) return std::nullopt;
+  const auto node = std::ranges::find(nodes, slot, [&](std::size_t candidate) { return all.nodes.slot(candidate); });
+  OnlinePlace place = all.chosen(one, slot, *node);
+  all.change(one, place, 1);
+  return place;
 }
 
 }  // namespace muster::online

@@ -67,6 +67,7 @@ class NodeStates {
   std::vector<State>& all() { return states_; }
   const std::vector<State>& all() const { return states_; }
   State& of(std::size_t node) { return states_[slot_of_node_[node]]; }
+  std::size_t slot(std::size_t node) const { return slot_of_node_[node]; }
   // Of a slot: changes with its state, and with forget_values(). 0: no node is in it.
   std::uint32_t stamp(std::size_t slot) const { return stamps_[slot]; }
   // Free levels of a node's devices, by position.

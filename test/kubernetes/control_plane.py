@@ -54,6 +54,8 @@ WORKLOAD_GATES = ("GenericWorkload=true", "TopologyAwareWorkloadScheduling=true"
 class ControlPlane:
     """etcd and kube-apiserver, and on demand kube-scheduler, kube-controller-manager and kwok.
 
+    `scheduler`: True, or the text of a KubeSchedulerConfiguration, to which the kubeconfig is added.
+
     The folder, a temporary one by default, has the logs (NAME.log), the audit log and the data. A temporary folder is
     removed at the end.
     """
@@ -62,7 +64,8 @@ class ControlPlane:
         self.programs = {}  # name -> its process
         self._commands = {}  # name -> its command line
         self._folder, self._keeper, self._group = folder, None, None
-        self._optional = {"kube-scheduler": scheduler, "kube-controller-manager": controllers, "kwok": kwok}
+        self._scheduler_configuration = scheduler if isinstance(scheduler, str) else ""
+        self._optional = {"kube-scheduler": bool(scheduler), "kube-controller-manager": controllers, "kwok": kwok}
         self._gates = [*gates, *(WORKLOAD_GATES if workload_api else ())]
         self._runtime = ["--runtime-config=scheduling.k8s.io/v1beta1=true"] if workload_api else []
         self.binaries = binaries()
@@ -190,7 +193,12 @@ class ControlPlane:
             f"--secure-port={self.ports[name]}", f"--cert-dir={self.folder / name}", *self._feature_gates()]
 
     def _scheduler(self):
-        return self._component("kube-scheduler")
+        command = self._component("kube-scheduler")
+        if not self._scheduler_configuration:
+            return command
+        client = json.dumps({"kubeconfig": str(self._credentials("system:kube-scheduler"))})
+        text = f"{self._scheduler_configuration}\nclientConnection: {client}\n"
+        return [*command, f"--config={self._write('scheduler.yaml', text)}"]
 
     def _controllers(self):
         return [*self._component("kube-controller-manager"), f"--controllers={CONTROLLERS}",

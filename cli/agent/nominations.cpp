@@ -1,0 +1,65 @@
+#include "cli/agent/nominations.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "io/json/json_writer.h"
+
+namespace muster::cli {
+namespace {
+
+// `node`: empty gives it up.
+Act nomination(std::string_view name_space, std::string_view name, const std::string& uid, const std::string& node) {
+  Act act;
+  act.kind = ActKind::kNominate;
+  act.object.namespace_name = name_space;
+  act.object.name = name;
+  act.object.uid = uid;
+  act.object.node = node;
+  json::JsonWriter json(act.object.text);
+  json.raw(R"({"metadata":{"uid":)").string(uid).raw(R"(},"status":{"nominatedNodeName":)");
+  node.empty() ? json.raw("null") : json.string(node);
+  json.raw("}}");
+  return act;
+}
+
+}  // namespace
+
+// The text is slim JSON: this key, with its quotes, is in no string of it.
+std::string nominated_node(const api_server::StoredObject& pod) {
+  constexpr std::string_view kKey = R"("nominatedNodeName":")";
+  const std::size_t at = pod.text.find(kKey);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + kKey.size();
+  return pod.text.substr(begin, pod.text.find('"', begin) - begin);
+}
+
+ActGroup nominations(const exporting::ExportedPlan& plan, const std::vector<PendingPod>& pending, ApplyMode mode,
+                     const api_server::ObjectStore& objects) {
+  ActGroup group{ActKind::kNominate, {}, {}};
+  if (mode != ApplyMode::kBindings && mode != ApplyMode::kExtender) return group;
+  const exporting::ExportPhase held =
+      mode == ApplyMode::kExtender ? exporting::ExportPhase::kNow : exporting::ExportPhase::kAfterEvictions;
+  std::unordered_map<std::string, const exporting::ExportedObject*> placed;
+  for (const exporting::ExportedObject& object : plan.objects) {
+    if (object.phase != exporting::ExportPhase::kEvictions)
+      placed[object.namespace_name + "/" + object.name] = &object;
+  }
+  for (const PendingPod& pod : pending) {
+    const std::size_t slash = pod.name.find('/');
+    if (slash == std::string::npos) continue;
+    const std::string_view name_space = std::string_view(pod.name).substr(0, slash),
+                           name = std::string_view(pod.name).substr(slash + 1);
+    const api_server::StoredObject* stored = objects.find("", "Pod", name_space, name);
+    if (stored == nullptr || stored->text.find(R"("nodeName")") != std::string::npos) continue;
+    const auto place = placed.find(pod.name);
+    const std::string present = nominated_node(*stored);
+    const bool is_meant = place != placed.end() && place->second->phase == held;
+    if (is_meant && present != place->second->node)
+      group.acts.push_back(nomination(name_space, name, stored->uid, place->second->node));
+    if (place == placed.end() && !present.empty()) group.acts.push_back(nomination(name_space, name, stored->uid, {}));
+  }
+  return group;
+}
+
+}  // namespace muster::cli
