@@ -38,8 +38,6 @@ ActGroup nominations(const exporting::ExportedPlan& plan, const std::vector<Pend
                      const api_server::ObjectStore& objects) {
   ActGroup group{ActKind::kNominate, {}, {}};
   if (mode != ApplyMode::kBindings && mode != ApplyMode::kExtender) return group;
-  const exporting::ExportPhase held =
-      mode == ApplyMode::kExtender ? exporting::ExportPhase::kNow : exporting::ExportPhase::kAfterEvictions;
   std::unordered_map<std::string, const exporting::ExportedObject*> placed;
   for (const exporting::ExportedObject& object : plan.objects) {
     if (object.phase != exporting::ExportPhase::kEvictions)
@@ -54,7 +52,8 @@ ActGroup nominations(const exporting::ExportedPlan& plan, const std::vector<Pend
     if (stored == nullptr || stored->text.find(R"("nodeName")") != std::string::npos) continue;
     const auto place = placed.find(pod.name);
     const std::string present = nominated_node(*stored);
-    const bool is_meant = place != placed.end() && place->second->phase == held;
+    const bool is_meant = place != placed.end() && (mode == ApplyMode::kExtender ||
+                                                    place->second->phase == exporting::ExportPhase::kAfterEvictions);
     if (is_meant && present != place->second->node)
       group.acts.push_back(nomination(name_space, name, stored->uid, place->second->node));
     if (place == placed.end() && !present.empty()) group.acts.push_back(nomination(name_space, name, stored->uid, {}));

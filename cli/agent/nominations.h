@@ -1,8 +1,8 @@
 // status.nominatedNodeName of pods: which node is meant for a pod before it is bound.
 //
-//   - In the mode bindings, a pod that starts once others have left holds its room that way. The import reads it, so that
-//     the next plan keeps it, after a crash of the agent, too.
-//   - In the mode extender, a pod that starts now: the change makes kube-scheduler try the pod again, on that node first.
+//   - A pod that starts once others have left holds its room that way (held_room.h), after a crash of the agent, too.
+//   - In the mode extender, so does one that starts now: the change makes kube-scheduler try the pod again, on that node
+//     first.
 #pragma once
 
 #include <string>

@@ -132,6 +132,8 @@ AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& clu
   const auto begun = std::chrono::steady_clock::now();
   muster_v1::SnapshotReader reader = reader_at(cluster->time);
   ParsedLine line = parse_line(reader, cluster->text, 1, TimeSource::kObjects);
+  const bool nominates = options_.mode == ApplyMode::kBindings || options_.mode == ApplyMode::kExtender;
+  if (nominates && line.snapshot) held_.hold(*line.snapshot, options_.reader.policy.schedulers, cluster->time);
   SeenPods seen;
   PlannedPods pods;
   const auto observe = [&](const SolvedLine& solved) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/agent/extender/online_room.h"
+#include "cli/agent/held_room.h"
 #include "cli/agent/options.h"
 #include "cli/line/line.h"
 #include "io/export/plan.h"
@@ -77,6 +78,7 @@ class AgentPlanner {
   const SolvedLineObserver observe_;
   const Post post_;
   LineSolver solver_;
+  HeldRoom held_{options_.mode};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
