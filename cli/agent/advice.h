@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/agent/group_marks.h"
 #include "cli/agent/planner.h"
 #include "io/api_server/api_client.h"
 #include "io/api_server/object_store.h"
@@ -20,10 +21,18 @@ class Adviser {
 
   // `instance`: of the agent. `now`: RFC 3339 with microseconds. The client outlives it.
   Adviser(api_server::ApiClient& client, std::string instance, std::function<std::string()> now, Failed failed)
-      : client_(client), instance_(std::move(instance)), now_(std::move(now)), failed_(std::move(failed)) {}
+      : client_(client),
+        instance_(std::move(instance)),
+        now_(std::move(now)),
+        failed_(std::move(failed)),
+        marks_(client, now_, failed_) {}
 
   // Writes what is new, at most kMostEvents at once: the others follow with the next plan.
   void tell(const std::vector<WaitingGangNote>& waiting, const api_server::ObjectStore& objects);
+  // The same on the objects of groups (group_marks.h).
+  void mark(const std::vector<WaitingGangNote>& waiting, const api_server::ObjectStore& objects) {
+    marks_.mark(waiting, objects);
+  }
 
  private:
   static constexpr std::size_t kMostEvents = 20;
@@ -34,6 +43,7 @@ class Adviser {
   const std::string instance_;
   const std::function<std::string()> now_;
   const Failed failed_;
+  GroupMarks marks_;
   std::map<std::string, std::string> told_;  // by gang: its reason
 };
 

@@ -230,6 +230,8 @@ class Agent::Implementation {
     }
     ++counts_.plans;
     if (options_.are_events_written && leads()) adviser_.tell(plan.pods->waiting, watch_.objects());
+    if (options_.marks == GroupMarking::kMarked && leads() && !options_.dry_run)
+      adviser_.mark(plan.pods->waiting, watch_.objects());
     if (options_.mode == ApplyMode::kNone) return end();
     look_again(plan);
   }

@@ -101,6 +101,8 @@ const CommandSyntax& agent_syntax() {
             kNoLetter, "none gates kai bindings extender"},
            {"dry-run", "", "let the API server check every change, but make none"},
            {"no-events", "", "write no Events about gangs that wait"},
+           {"conditions", "",
+            "say why a gang waits on its PodGroup, too: by the condition muster/Placed or the annotation muster/waits"},
            {"max-evictions-per-minute", "N", "evict at most so many pods a minute (default 60)"},
            {"max-binds-per-second", "N", "start at most so many pods a second (default 100)"},
            {"period", "DURATION", "time between the beginnings of two plans, at least (default 1s)"},
@@ -128,12 +130,17 @@ const CommandSyntax& agent_syntax() {
   return syntax;
 }
 
+GroupMarking group_marking(const Settings& settings) {
+  return settings.is_on("conditions") ? GroupMarking::kMarked : GroupMarking::kUnmarked;
+}
+
 AgentOptions agent_options(const Settings& settings) {
   AgentOptions options;
   options.address = address_of(settings);
   options.mode = mode_of(settings);
   options.dry_run = settings.is_on("dry-run");
   options.are_events_written = !settings.is_on("no-events");
+  options.marks = group_marking(settings);
   constexpr std::int64_t kMostPace = 1'000'000;
   options.pace.evictions_per_minute =
       settings.integer("max-evictions-per-minute", 0, kMostPace).value_or(options.pace.evictions_per_minute);

@@ -28,6 +28,9 @@ enum class ApplyMode : std::uint8_t {
 };
 std::string_view apply_mode_name(ApplyMode mode);  // "none", "gates", "kai", "bindings", "extender"
 
+// Whether the objects of groups say why their gangs wait.
+enum class GroupMarking : std::uint8_t { kUnmarked, kMarked };
+
 // How fast at most the cluster is changed.
 struct PaceLimits {
   std::int64_t evictions_per_minute = 60;
@@ -43,6 +46,7 @@ struct AgentOptions {
   ApplyMode mode = ApplyMode::kNone;
   bool dry_run = false;  // the API server checks every change and makes none
   bool are_events_written = true;
+  GroupMarking marks = GroupMarking::kUnmarked;
   PaceLimits pace;
   std::chrono::milliseconds period{1'000};        // between the beginnings of two plans, at least
   std::chrono::milliseconds idle_period{60'000};  // the same without a change, at most: time itself changes plans
@@ -55,6 +59,8 @@ struct AgentOptions {
   ConsoleOptions console;
 };
 
+// Of --conditions.
+GroupMarking group_marking(const Settings& settings);
 // Throws UsageError; also if it is not in a cluster and no URL is given, or a file of credentials cannot be read.
 AgentOptions agent_options(const Settings& settings);
 

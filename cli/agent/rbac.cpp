@@ -27,6 +27,14 @@ std::string plural(std::string_view kind) {
   return name.ends_with("s") ? name + "es" : name + "s";
 }
 
+std::vector<Rule> rules_of_marks() {
+  return {{"scheduling.k8s.io", {"podgroups/status"}, {"patch"}},
+          {"scheduling.run.ai", {"podgroups"}, {"patch"}},
+          {"scheduling.sigs.k8s.io", {"podgroups"}, {"patch"}},
+          {"scheduling.volcano.sh", {"podgroups"}, {"patch"}},
+          {"scheduling.x-k8s.io", {"podgroups"}, {"patch"}}};
+}
+
 std::vector<Rule> rules_of(ApplyMode mode) {
   std::map<std::string, std::set<std::string>> watched;
   for (const kubernetes::KnownKind& kind : kubernetes::known_kinds())
@@ -60,7 +68,7 @@ std::string yaml_of(const Rule& rule) {
 
 }  // namespace
 
-std::string rbac_yaml(ApplyMode mode) {
+std::string rbac_yaml(ApplyMode mode, GroupMarking marks) {
   std::string yaml = R"(apiVersion: v1
 kind: ServiceAccount
 metadata:
@@ -74,6 +82,9 @@ metadata:
 rules:
 )";
   for (const Rule& rule : rules_of(mode)) yaml += yaml_of(rule);
+  if (marks == GroupMarking::kMarked) {
+    for (const Rule& rule : rules_of_marks()) yaml += yaml_of(rule);
+  }
   yaml += R"(---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding

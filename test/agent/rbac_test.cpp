@@ -30,5 +30,16 @@ TEST(AgentRoles, OfEachModeHaveItsWrites) {
   EXPECT_FALSE(has(rbac_yaml(ApplyMode::kGates), "pods/binding"));
 }
 
+TEST(AgentRoles, OfTheExtenderBindAndNominate) {
+  const std::string yaml = rbac_yaml(ApplyMode::kExtender);
+  for (const char* right : {"pods/binding", "pods/status", "pods/eviction"}) EXPECT_TRUE(has(yaml, right)) << right;
+  EXPECT_FALSE(has(rbac_yaml(ApplyMode::kKai), "pods/status"));
+}
+
+TEST(AgentRoles, HaveThoseOfGroupsOnDemand) {
+  EXPECT_TRUE(has(rbac_yaml(ApplyMode::kNone, GroupMarking::kMarked), R"(resources: ["podgroups/status"])"));
+  EXPECT_TRUE(has(rbac_yaml(ApplyMode::kNone, GroupMarking::kMarked), R"(verbs: ["patch"])"));
+}
+
 }  // namespace
 }  // namespace muster::cli

@@ -119,6 +119,22 @@ TEST(Service, TheRolesOfEachModeAreThoseThatTheAgentPrints) {
   EXPECT_GE(modes, 4U);
 }
 
+TEST(Service, TheExtendersManifestFitsTheAgent) {
+  const std::string help = cli::Workplace().run("agent --help").out, text = deploy_file("kubernetes/extender.yaml");
+  const std::vector<Json> documents = deploy_documents("kubernetes/extender.yaml");
+  const Json containers = documents.at(1).at("spec").at("template").at("spec").at("containers");
+  for (const Json& argument : containers.at(0).at("args")) {
+    const std::string flag = argument.get<std::string>();
+    if (flag.starts_with("--")) EXPECT_NE(help.find(flag.substr(0, flag.find('='))), std::string::npos) << flag;
+  }
+  EXPECT_NE(help.find("tcp:127.0.0.1:7079"), std::string::npos);
+  EXPECT_NE(text.find("urlPrefix: http://127.0.0.1:7079/extender"), std::string::npos);
+  for (const Json& container : containers) {
+    EXPECT_EQ(container.at("securityContext").at("readOnlyRootFilesystem"), true);
+    EXPECT_EQ(container.at("securityContext").at("allowPrivilegeEscalation"), false);
+  }
+}
+
 TEST(Service, TheGateOfTheAdmissionPolicyIsTheAgents) {
   const std::string policy = deploy_file("kubernetes/gate/gate.yaml");
   EXPECT_EQ(deploy_documents("kubernetes/gate/gate.yaml").size(), 2U);
