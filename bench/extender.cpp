@@ -3,6 +3,8 @@
 //
 // Usage: bench_extender [--nodes N] [--calls N]
 // Each answer is checked before it counts. The request has the names of all nodes (nodeCacheCapable).
+#include "cli/agent/extender/extender.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +21,6 @@
 #include <fmt/ranges.h>
 
 #include "bench/support/arguments.h"
-#include "cli/agent/extender/extender.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
 
@@ -84,14 +85,14 @@ class Measured {
     std::cout << fmt::format("{} nodes; the room that a plan leaves: {:.1f} ms, once a plan\n", nodes,
                              thread_ms() - begun);
     exporting::ExportedPlan plan;
-    plan.objects = {{"{}", exporting::ExportPhase::kNow, "ml", "starts", "u-starts",
-                     fmt::format("node-{}", nodes - 1), "ml/starts"}};
+    plan.objects = {{"{}", exporting::ExportPhase::kNow, "ml", "starts", "u-starts", fmt::format("node-{}", nodes - 1),
+                     "ml/starts"}};
     const std::vector<cli::PendingPod> pending = {{"ml/starts", "ml/starts"}, {"ml/waits", "ml/waits"}};
     const std::vector<cli::WaitingGangNote> waiting = {
         {"ml/waits", "ml/waits", "Fragmented", "0/5000 nodes are available: 5000 Insufficient nvidia.com/gpu"}};
     extender_.emplace(options_, std::chrono::steady_clock::now, [](const cli::ExtenderBinding&, std::uint64_t) {});
-    extender_->publish(
-        std::make_shared<const cli::PlanView>(plan, pending, waiting, std::chrono::steady_clock::now()), room);
+    extender_->publish(std::make_shared<const cli::PlanView>(plan, pending, waiting, std::chrono::steady_clock::now()),
+                       room);
   }
 
   // `pod_of`: the pod of each call.

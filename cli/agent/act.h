@@ -12,8 +12,8 @@
 
 namespace muster::cli {
 
-// kTakeBack: deletes a BindRequest that has failed, so that another one can be made. kNominate: says which node is meant
-// for a pod (nominations.h).
+// kTakeBack: deletes a BindRequest that has failed, so that another one can be made. kNominate: says which node is
+// meant for a pod (nominations.h).
 enum class ActKind : std::uint8_t { kStart, kEvict, kTakeBack, kNominate };
 
 struct Act {

@@ -245,18 +245,20 @@ class Agent::Implementation {
       present->time = plan.cluster->time;
       cluster = std::move(present);
     }
-    planner_->check(std::move(cluster), plan.answer.text, [this, pods = plan.pods](const Result<exporting::ExportedPlan>& exported) {
-      if (cycle_.is_stopping) return;
-      if (!exported) {
-        ++counts_.stale;
-        say(Severity::kInformation, fmt::format("the plan is not carried out: {}", exported.error().message));
-        cycle_.again_at = Steady::now();
-        return end();
-      }
-      for (const std::string& remark : exported->remarks) remark_on(remark);
-      if (extender_) extender_->publish(*pods, *exported);
-      runner_.run(groups(*exported, *pods), [this](const ActsDone& done) { acted(done); });
-    });
+    planner_->check(std::move(cluster), plan.answer.text,
+                    [this, pods = plan.pods](const Result<exporting::ExportedPlan>& exported) {
+                      if (cycle_.is_stopping) return;
+                      if (!exported) {
+                        ++counts_.stale;
+                        say(Severity::kInformation,
+                            fmt::format("the plan is not carried out: {}", exported.error().message));
+                        cycle_.again_at = Steady::now();
+                        return end();
+                      }
+                      for (const std::string& remark : exported->remarks) remark_on(remark);
+                      if (extender_) extender_->publish(*pods, *exported);
+                      runner_.run(groups(*exported, *pods), [this](const ActsDone& done) { acted(done); });
+                    });
   }
 
   // A gang with a BindRequest that has failed starts with a later plan, once that is taken back.

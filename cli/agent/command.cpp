@@ -21,7 +21,8 @@ namespace muster::cli {
 namespace {
 
 ApplyMode mode_to_print(const std::string& name) {
-  for (const ApplyMode mode : {ApplyMode::kNone, ApplyMode::kGates, ApplyMode::kKai, ApplyMode::kBindings, ApplyMode::kExtender}) {
+  for (const ApplyMode mode :
+       {ApplyMode::kNone, ApplyMode::kGates, ApplyMode::kKai, ApplyMode::kBindings, ApplyMode::kExtender}) {
     if (name == apply_mode_name(mode)) return mode;
   }
   throw UsageError("--print-rbac: '" + name + "' is not one of none, gates, kai, bindings, extender");
@@ -32,7 +33,8 @@ ApplyMode mode_to_print(const std::string& name) {
 int run_agent(int argc, const char* const* argv) {
   const Settings settings(agent_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(agent_syntax()), kExitAnswered);
-  if (const auto mode = settings.text("print-rbac")) return print(rbac_yaml(mode_to_print(*mode), group_marking(settings)), kExitAnswered);
+  if (const auto mode = settings.text("print-rbac"))
+    return print(rbac_yaml(mode_to_print(*mode), group_marking(settings)), kExitAnswered);
   const AgentOptions options = agent_options(settings);
   std::signal(SIGPIPE, SIG_IGN);
   // Monitoring clients may connect from anywhere: they can read, and send nothing.

@@ -101,10 +101,10 @@ bool GroupMarks::write(const std::string& gang, const WaitingGangNote* note, con
   const std::size_t resource = collection.rfind('/');
   api_server::ApiRequest request;
   request.method = "PATCH";
-  request.target = fmt::format("{}/namespaces/{}{}/{}{}?fieldManager=muster{}", collection.substr(0, resource),
-                               api_server::percent_encoded(group->name_space), collection.substr(resource),
-                               api_server::percent_encoded(group->name), is_core ? "/status" : "",
-                               is_core ? "&force=true" : "");
+  request.target =
+      fmt::format("{}/namespaces/{}{}/{}{}?fieldManager=muster{}", collection.substr(0, resource),
+                  api_server::percent_encoded(group->name_space), collection.substr(resource),
+                  api_server::percent_encoded(group->name), is_core ? "/status" : "", is_core ? "&force=true" : "");
   request.content_type = is_core ? "application/apply-patch+yaml" : "application/merge-patch+json";
   request.body = is_core ? condition_of(*group, note, now_()) : annotation_of(*group, note);
   client_.send(std::move(request), [failed = failed_, gang](const api_server::ApiResponse& response) {

@@ -2,8 +2,8 @@
 //
 // A gang that waits for pods to leave has its nodes as status.nominatedNodeName (nominations.h). While pods are leaving
 // these nodes, and for a short time after that, they are closed to all others: in the snapshot they have a taint that
-// only the gang's pods tolerate. Otherwise, a gang that came later and is larger could take the room, and more pods would
-// be evicted for the first one. It is in the objects, so that another agent goes on with it.
+// only the gang's pods tolerate. Otherwise, a gang that came later and is larger could take the room, and more pods
+// would be evicted for the first one. It is in the objects, so that another agent goes on with it.
 #pragma once
 
 #include <map>

@@ -40,8 +40,7 @@ ActGroup nominations(const exporting::ExportedPlan& plan, const std::vector<Pend
   if (mode != ApplyMode::kBindings && mode != ApplyMode::kExtender) return group;
   std::unordered_map<std::string, const exporting::ExportedObject*> placed;
   for (const exporting::ExportedObject& object : plan.objects) {
-    if (object.phase != exporting::ExportPhase::kEvictions)
-      placed[object.namespace_name + "/" + object.name] = &object;
+    if (object.phase != exporting::ExportPhase::kEvictions) placed[object.namespace_name + "/" + object.name] = &object;
   }
   for (const PendingPod& pod : pending) {
     const std::size_t slash = pod.name.find('/');

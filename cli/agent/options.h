@@ -20,9 +20,9 @@ const CommandSyntax& agent_syntax();
 
 // How plans are carried out; docs/agent.md.
 enum class ApplyMode : std::uint8_t {
-  kNone,     // not at all: Events, metrics and the report alone
-  kGates,    // takes scheduling gates away and pins the node; the scheduler of the pod binds it
-  kKai,      // BindRequests, for KAI's binder
+  kNone,      // not at all: Events, metrics and the report alone
+  kGates,     // takes scheduling gates away and pins the node; the scheduler of the pod binds it
+  kKai,       // BindRequests, for KAI's binder
   kBindings,  // Bindings: Muster is the scheduler
   kExtender   // answers kube-scheduler's HTTP extender
 };
@@ -52,8 +52,8 @@ struct AgentOptions {
   std::chrono::milliseconds idle_period{60'000};  // the same without a change, at most: time itself changes plans
   http::ListenAddress listen;
   http::ListenAddress extender_listen;  // of the mode extender
-  std::optional<LeaseName> lease;  // none: no other agent runs
-  std::string identity;            // of this agent, in the Lease
+  std::optional<LeaseName> lease;       // none: no other agent runs
+  std::string identity;                 // of this agent, in the Lease
   muster_v1::ReaderOptions reader;
   LineOptions line;
   ConsoleOptions console;

@@ -47,9 +47,9 @@ SeenPods seen_pods(const SolvedLine& line) {
   for (const PodIndex pod : line.problem.pods.indices()) {
     const bool is_held = !line.problem.snapshot->pods[pod.value()].notes.held.empty();
     if (line.problem.pods[pod].status != PodStatus::kPending && !is_held) continue;
-    PendingPod& seen = pods.pending.emplace_back(
-        PendingPod{std::string(line.problem.snapshot->pods[pod.value()].name),
-                   std::string(line.problem.gangs[line.problem.pods[pod].gang].name)});
+    PendingPod& seen =
+        pods.pending.emplace_back(PendingPod{std::string(line.problem.snapshot->pods[pod.value()].name),
+                                             std::string(line.problem.gangs[line.problem.pods[pod].gang].name)});
     if (!is_placed[pod.value()]) pods.waiting.emplace(seen.gang, seen.name);
   }
   return pods;

@@ -87,7 +87,9 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
   }
 
   void tell(const Act& act, const std::string& error) {
-    if (error.empty() && !options_.dry_run) written_.add(act);
+    // kube-scheduler may take a nomination back at once.
+    const bool is_awaited = act.kind != ActKind::kNominate || options_.mode != ApplyMode::kExtender;
+    if (error.empty() && !options_.dry_run && is_awaited) written_.add(act);
     if (!error.empty()) ++result_.refused;
     handlers_.on_act(act, error);
   }

@@ -291,17 +291,14 @@ struct OnlinePlacer::Implementation {
     return best;
   }
 
-  // On a node in the state, by the better of the two gains.
-  OnlinePlace chosen(const Met& pod, std::size_t slot) const {
-    return chosen(pod, slot, static_cast<std::size_t>(nodes.all()[slot].nodes.back()));
-  }
-  OnlinePlace chosen(const Met& pod, std::size_t slot, std::size_t node) const {
+  // On this node in the state (none: any), by the better of the two gains.
+  OnlinePlace chosen(const Met& pod, std::size_t slot, std::optional<std::size_t> node = {}) const {
     const Gain& gain = pod.gains[slot];
     const bool takes_part =
         gain.part - prices->hosts.premium(gain.part_lost) >= gain.fresh - prices->hosts.premium(gain.fresh_lost);
     const std::uint8_t level = takes_part ? gain.level : std::uint8_t{policies::kDeviceLevels};
     OnlinePlace place;
-    place.node = node;
+    place.node = node.value_or(static_cast<std::size_t>(nodes.all()[slot].nodes.back()));
     const std::vector<std::uint8_t>& devices = nodes.devices(place.node);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       if (place.devices.size() == static_cast<std::size_t>(pod.pod.devices)) break;
@@ -394,7 +391,6 @@ std::vector<std::optional<OnlinePlace>> OnlinePlacer::place_batch(std::span<cons
   return implementation_->place_batch(pods);
 }
 
-
 // --- A cluster that is in use already
 
 void OnlinePlacer::occupy(std::size_t node, const OnlineUse& use) {
@@ -405,7 +401,8 @@ void OnlinePlacer::occupy(std::size_t node, const OnlineUse& use) {
   implementation_->count_hosts(nodes.of(node), -1);
   nodes.take(node, std::llround(use.cpu * 1000), std::llround(use.memory * 1024), {}, 0);
   for (std::size_t device = 0; device < use.levels.size(); ++device) {
-    const std::int32_t position = static_cast<std::int32_t>(device), taken = std::min(use.levels[device], levels[device]);
+    const std::int32_t position = static_cast<std::int32_t>(device),
+                       taken = std::min(use.levels[device], levels[device]);
     if (taken == 0) continue;
     nodes.take(node, 0, 0, {&position, 1}, taken);
     implementation_->use.use(room.type, taken / static_cast<double>(policies::kDeviceLevels));

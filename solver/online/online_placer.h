@@ -41,8 +41,8 @@ class OnlinePlacer {
 
   // So much of the node is in use, by pods that are none of its own. Requires one level for each device of the node.
   void occupy(std::size_t node, const OnlineUse& use);
-  // Learns from pods that it does not place, and computes the bids. Afterwards, place_among() is quick for pods of these
-  // classes. Cost: some milliseconds, and each class against each distinct state of a node.
+  // Learns from pods that it does not place, and computes the bids. Afterwards, place_among() is quick for pods of
+  // these classes. Cost: some milliseconds, and each class against each distinct state of a node.
   void expect(std::span<const policies::OnlineClass> pods);
   // As place(), but on one of these nodes alone, and bids are never recomputed. Cost: O(nodes), and one check of every
   // state that has changed since the last pod of the class, or of every state for a class that is new.

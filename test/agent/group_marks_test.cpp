@@ -22,8 +22,8 @@ using api_server::FakeRequest;
 class Marks : public testing::Test {
  protected:
   void put(const char* api_group, const char* version, const char* name) {
-    api_server::KindSink& sink = store_.add_kind(
-        {kubernetes::find_known_kind(api_group, version, "PodGroup"), version, "podgroups", true});
+    api_server::KindSink& sink =
+        store_.add_kind({kubernetes::find_known_kind(api_group, version, "PodGroup"), version, "podgroups", true});
     json::JsonDocument document;
     const std::string text =
         Json{{"metadata", {{"name", name}, {"namespace", "ml"}, {"uid", "u"}}}, {"spec", {{"minMember", 4}}}}.dump();

@@ -16,9 +16,12 @@ constexpr Nanoseconds kSecond = kNanosecondsPerSecond;
 Snapshot cluster(bool leaves = true, bool claims = true) {
   const std::string nominated = claims ? R"(,"nominatedNode":"n1")" : "";
   const std::string leaving = leaves ? R"({"name":"old","status":"releasing","node":"n1","gpu":{"count":8}},)" : "";
-  return test::Case::read(test::Case(R"("nodes":[{"name":"n1","gpus":{"count":8}},{"name":"n2","gpus":{"count":8}}],
-    "gangs":[{"name":"big","minMember":2}],"pods":[)" + leaving + R"({"name":"claim","gpu":{"count":8})" + nominated +
-    R"(},{"name":"b0","gang":"big","gpu":{"count":8}},{"name":"b1","gang":"big","gpu":{"count":8}}])").line());
+  return test::Case::read(
+      test::Case(R"("nodes":[{"name":"n1","gpus":{"count":8}},{"name":"n2","gpus":{"count":8}}],
+    "gangs":[{"name":"big","minMember":2}],"pods":[)" +
+                 leaving + R"({"name":"claim","gpu":{"count":8})" + nominated +
+                 R"(},{"name":"b0","gang":"big","gpu":{"count":8}},{"name":"b1","gang":"big","gpu":{"count":8}}])")
+          .line());
 }
 
 // Whether the pods of `big` may be placed on the node.

@@ -46,8 +46,7 @@ class Nominations : public testing::Test {
   exporting::ExportedPlan plan_;
   std::vector<PendingPod> pending_;
   api_server::ObjectStore store_{std::chrono::steady_clock::now};
-  api_server::KindSink& sink_ =
-      store_.add_kind({kubernetes::find_known_kind("", "v1", "Pod"), "v1", "pods", true});
+  api_server::KindSink& sink_ = store_.add_kind({kubernetes::find_known_kind("", "v1", "Pod"), "v1", "pods", true});
 };
 
 TEST_F(Nominations, HoldTheRoomThatPodsLeave) {

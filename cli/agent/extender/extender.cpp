@@ -14,10 +14,11 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> kExtenderPaths = {"/extender/filter", "/extender/prioritize", "/extender/preempt",
-                                                    "/extender/bind"};
+constexpr std::array<std::string_view, 4> kExtenderPaths = {"/extender/filter", "/extender/prioritize",
+                                                            "/extender/preempt", "/extender/bind"};
 
 constexpr std::size_t kMostReason = 240;  // bytes: it is repeated for each node
+constexpr std::size_t kMostPassed = 100'000;
 
 http::HttpResponse json_response(std::string text) { return {200, "application/json", std::move(text), {}}; }
 
@@ -67,9 +68,11 @@ void Extender::block(std::string why) {
 
 std::optional<http::HttpResponse> Extender::refuse(const http::HttpRequest& head) {
   if (std::ranges::find(kExtenderPaths, head.path) == kExtenderPaths.end()) {
-    return http::problem_response(
-        {404, http::HttpFault::kNotFound, fmt::format("unknown path; known paths: {}", fmt::join(kExtenderPaths, ", ")), {}},
-        head.id);
+    return http::problem_response({404,
+                                   http::HttpFault::kNotFound,
+                                   fmt::format("unknown path; known paths: {}", fmt::join(kExtenderPaths, ", ")),
+                                   {}},
+                                  head.id);
   }
   if (head.method == "POST") return std::nullopt;
   return http::problem_response({405, http::HttpFault::kMethodNotAllowed, "use POST", {}}, head.id);
@@ -84,7 +87,7 @@ void Extender::serve(std::shared_ptr<http::HttpExchange> exchange) {
     }
     Result<std::string> answer = request.path == kExtenderPaths[0]   ? filter(request.body)
                                  : request.path == kExtenderPaths[1] ? prioritize(request.body)
-                                                             : preempt(request.body);
+                                                                     : preempt(request.body);
     exchange->respond(answer ? json_response(*std::move(answer)) : problem_of(answer.error(), request));
   } catch (const std::exception& defect) {
     exchange->respond(problem_of({ErrorCode::kInternalError, "$", defect.what()}, request));
@@ -117,7 +120,7 @@ Result<std::string> Extender::filter(const std::string& body) {
   if (!arguments) return arguments.error();
   const std::scoped_lock lock(mutex_);
   if (is_foreign(arguments->pod)) {
-    passed_[arguments->pod.uid].clear();
+    remember(arguments->pod.uid, {});
     return reader_.filter_answer(*arguments, {{}, true, {}});
   }
   const std::string why = obstacle();
@@ -161,9 +164,11 @@ std::optional<http::HttpResponse> Extender::bind(const std::shared_ptr<http::Htt
   if (!binding) return problem_of(binding.error(), exchange->request);
   {
     const std::scoped_lock lock(mutex_);
-    const std::string why = obstacle();
+    const bool has_passed = passed(*binding);
+    const std::string why = has_passed ? "" : obstacle();
     if (!why.empty()) return json_response(error_answer("muster: " + why));
-    if (!may_bind(*binding)) return json_response(error_answer("muster: no plan has the pod there"));
+    if (!has_passed && view_->find(binding->pod) == nullptr)
+      return json_response(error_answer("muster: no plan has the pod there"));
   }
   const std::uint64_t number = ++last_number_;
   waiting_.emplace(number, exchange);
@@ -221,18 +226,21 @@ Extender::Decision Extender::place_unplanned(const ExtenderArguments& arguments)
     return {{}, fmt::format("no plan has seen it yet, and {}", OnlineRoom::obstacle(spec))};
   const auto node = room_->place(spec, arguments.nodes);
   if (!node) return {{}, "no plan has seen it yet, and the last one leaves no room for it"};
-  if (!arguments.pod.uid.empty()) passed_[arguments.pod.uid] = arguments.nodes[*node];
+  remember(arguments.pod.uid, arguments.nodes[*node]);
   return {node, {}};
 }
 
-// What filter has let through.
-bool Extender::may_bind(const ExtenderBinding& binding) const {
-  if (view_->find(binding.pod) != nullptr) return true;
-  for (const Passed* passed : {&passed_, &passed_before_}) {
+bool Extender::passed(const ExtenderBinding& binding) const {
+  return std::ranges::any_of(std::array{&passed_, &passed_before_}, [&](const Passed* passed) {
     const auto found = passed->find(binding.uid);
-    if (found != passed->end() && (found->second.empty() || found->second == binding.node)) return true;
-  }
-  return false;
+    return found != passed->end() && (found->second.empty() || found->second == binding.node);
+  });
+}
+
+void Extender::remember(const std::string& uid, std::string_view node) {
+  if (uid.empty()) return;
+  if (passed_.size() >= kMostPassed) passed_.clear();
+  passed_[uid] = node;
 }
 
 }  // namespace muster::cli

@@ -1,10 +1,12 @@
 // kube-scheduler's HTTP extender: `filter`, `prioritize`, `preempt` and `bind`, from the current plan.
 //
-//   - A pod that the plan starts passes on its planned node alone. A pod that the plan lets wait passes nowhere, and the
+//   - A pod that the plan starts passes on its planned node alone. A pod that the plan lets wait passes nowhere, and
+//   the
 //     reason says why; no pod is preempted for it.
 //   - A pod that no plan has seen waits for the next one if it is of a gang. By itself, it gets the best node of the
 //     room that the plan leaves (OnlineRoom). No request waits for a solve.
-//   - Without a plan that holds, each answer is an error: kube-scheduler tries again, or goes on without the extender if
+//   - Without a plan that holds, each answer is an error: kube-scheduler tries again, or goes on without the extender
+//   if
 //     it is `ignorable`.
 #pragma once
 
@@ -78,7 +80,9 @@ class Extender final : public http::HttpService {
   const ViewedPod* planned(const ExtenderPod& pod) const;
   Decision decide(const ExtenderArguments& arguments);
   Decision place_unplanned(const ExtenderArguments& arguments);
-  bool may_bind(const ExtenderBinding& binding) const;
+  // Pods that the plan does not know, and that may be bound.
+  bool passed(const ExtenderBinding& binding) const;
+  void remember(const std::string& uid, std::string_view node);
 
   const AgentOptions& options_;
   const api_server::Clock clock_;

@@ -33,10 +33,10 @@ api_server::ApiRequest request_of(const ExtenderBinding& binding, bool dry_run) 
   const std::size_t slash = binding.pod.find('/');
   api_server::ApiRequest request;
   request.method = "POST";
-  request.target = fmt::format("/api/v1/namespaces/{}/pods/{}/binding?fieldManager=muster{}",
-                               api_server::percent_encoded(binding.pod.substr(0, slash)),
-                               api_server::percent_encoded(binding.pod.substr(slash + 1)),
-                               dry_run ? "&dryRun=All" : "");
+  request.target =
+      fmt::format("/api/v1/namespaces/{}/pods/{}/binding?fieldManager=muster{}",
+                  api_server::percent_encoded(binding.pod.substr(0, slash)),
+                  api_server::percent_encoded(binding.pod.substr(slash + 1)), dry_run ? "&dryRun=All" : "");
   request.content_type = "application/json";
   request.body = text_of(binding);
   return request;
@@ -70,8 +70,7 @@ class GangBinder::Implementation : public std::enable_shared_from_this<Implement
   }
 
   void bind(const ExtenderBinding& binding, Reply reply) {
-    if (!view_) return reply("there is no plan yet");
-    const ViewedPod* pod = view_->find(binding.pod);
+    const ViewedPod* pod = view_ ? view_->find(binding.pod) : nullptr;
     if (pod == nullptr) return bind_all({{binding, std::move(reply)}}, binding.pod);
     const std::string& gang = view_->gang_of(*pod).name;
     const std::string objection = objection_to(binding, gang);
@@ -118,7 +117,8 @@ class GangBinder::Implementation : public std::enable_shared_from_this<Implement
   void time_out(const std::string& gang) {
     auto round = rounds_.extract(gang);
     if (round.empty()) return;
-    const std::string why = fmt::format("only {} of the pods that start with it have come", round.mapped().calls.size());
+    const std::string why =
+        fmt::format("only {} of the pods that start with it have come", round.mapped().calls.size());
     told_(fmt::format("the gang {} is not bound: {}", gang, why), true);
     for (auto& [pod, call] : round.mapped().calls) call.reply(why);
   }
@@ -194,9 +194,7 @@ GangBinder::GangBinder(api_server::ApiClient& client, bool dry_run, Told told, s
     : implementation_(std::make_shared<Implementation>(client, dry_run, std::move(told), most_wait)) {}
 GangBinder::~GangBinder() = default;
 void GangBinder::publish(std::shared_ptr<const PlanView> view) { implementation_->publish(std::move(view)); }
-void GangBinder::bind(const ExtenderBinding& binding, Reply reply) {
-  implementation_->bind(binding, std::move(reply));
-}
+void GangBinder::bind(const ExtenderBinding& binding, Reply reply) { implementation_->bind(binding, std::move(reply)); }
 void GangBinder::give_up(const std::string& why) { implementation_->give_up(why); }
 
 }  // namespace muster::cli

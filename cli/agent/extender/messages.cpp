@@ -233,7 +233,12 @@ std::string priorities_answer(std::span<const std::string_view> nodes, std::opti
   bool first = true;
   writer.raw("[");
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    writer.separate(first).raw(R"({"Host":)").string(nodes[i]).raw(R"(,"Score":)").integer(best == i ? kBestScore : 0).raw("}");
+    writer.separate(first)
+        .raw(R"({"Host":)")
+        .string(nodes[i])
+        .raw(R"(,"Score":)")
+        .integer(best == i ? kBestScore : 0)
+        .raw("}");
   writer.raw("]");
   return text;
 }

@@ -61,7 +61,7 @@ policies::OnlineClass class_of(std::span<const ResourceAmount> resources, const 
   }
   pod.devices = gpu.devices;
   pod.level = gpu.devices > 0 ? policies::kDeviceLevels : 0;
-  pod.accepts = ~std::uint64_t{0};  // whoever asks names the nodes that suit
+  pod.accepts = ~std::uint64_t{0};  // the request names the nodes that suit
   return pod;
 }
 
@@ -127,8 +127,8 @@ OnlineRoom::OnlineRoom(const Problem& problem, const Plan& plan) {
     nodes.push_back(node);
   }
   for (const Queue& queue : problem.queues) {
-    const bool is_bound = std::ranges::any_of(
-        queue.ancestors, [&](QueueIndex ancestor) { return has_bounds(problem.queues[ancestor]); });
+    const bool is_bound =
+        std::ranges::any_of(queue.ancestors, [&](QueueIndex ancestor) { return has_bounds(problem.queues[ancestor]); });
     if (!is_bound) queues_.emplace(queue.name);
   }
   if (nodes.empty()) return;

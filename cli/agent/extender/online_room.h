@@ -31,8 +31,8 @@ class OnlineRoom {
   // Whether pods of this queue may be placed here: neither it nor a parent has a quota or limit, by which a plan has to
   // decide.
   bool is_open_to(std::string_view queue) const { return queues_.contains(std::string(queue)); }
-  // The position of the best of these nodes, which then has so much less; none: it fits on none of them. Cost: O(nodes),
-  // under a millisecond for 5,000 of them (bench/extender.cpp).
+  // The position of the best of these nodes, which then has so much less; none: it fits on none of them. Cost:
+  // O(nodes), under a millisecond for 5,000 of them (bench/extender.cpp).
   std::optional<std::size_t> place(const PodSpec& pod, std::span<const std::string_view> nodes);
   // Why the pod cannot be placed by its request alone; empty: it can be.
   static std::string_view obstacle(const PodSpec& pod);

@@ -45,8 +45,10 @@ PlanView::PlanView(const exporting::ExportedPlan& exported, const std::vector<Pe
   }
   for (ViewedGang& gang : gangs_) {
     std::ranges::sort(gang.starting);
-    if (!gang.starting.empty()) gang.waits.clear();
-    else if (gang.waits.empty()) gang.waits = "the plan does not start it";
+    if (!gang.starting.empty())
+      gang.waits.clear();
+    else if (gang.waits.empty())
+      gang.waits = "the plan does not start it";
   }
 }
 

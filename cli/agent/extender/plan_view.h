@@ -24,8 +24,8 @@ struct ViewedGang {
 
 struct ViewedPod {
   std::size_t gang = 0;
-  std::string uid;   // empty: unknown
-  std::string node;  // where it is placed; empty: nowhere
+  std::string uid;      // empty: unknown
+  std::string node;     // where it is placed; empty: nowhere
   std::string binding;  // the Binding, of a pod that starts now
   bool starts() const { return !binding.empty(); }
 };

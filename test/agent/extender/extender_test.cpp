@@ -74,7 +74,8 @@ class ExtenderCalls : public testing::Test {
     return exchange_->answer.value_or(http::HttpResponse{0, {}, {}, {}});
   }
   Json filter(const Json& asked, const std::vector<std::string>& nodes = {"n1", "n2", "n3"}) {
-    const http::HttpResponse answer = call("filter", Json{{"Pod", asked}, {"Nodes", nullptr}, {"NodeNames", nodes}}.dump());
+    const http::HttpResponse answer =
+        call("filter", Json{{"Pod", asked}, {"Nodes", nullptr}, {"NodeNames", nodes}}.dump());
     EXPECT_EQ(answer.status, 200U) << answer.body;
     return Json::parse(answer.body);
   }
@@ -89,7 +90,8 @@ class ExtenderCalls : public testing::Test {
   void give_room(const std::string& more = "") {
     const test::Case cluster(R"("nodes":[{"name":"n1","resources":{"cpu":8,"memory":"64Gi"},"gpus":{"count":8}},
       {"name":"n2","resources":{"cpu":8,"memory":"64Gi"},"gpus":{"count":8}}],
-      "pods":[{"name":"r","status":"running","node":"n1","gpu":{"count":7}}])" + more);
+      "pods":[{"name":"r","status":"running","node":"n1","gpu":{"count":7}}])" +
+                             more);
     pods_.room = std::make_shared<OnlineRoom>(cluster.problem(), Plan());
   }
 
@@ -112,10 +114,12 @@ TEST_F(ExtenderCalls, APodThatStartsPassesOnItsPlannedNodeAlone) {
 
 TEST_F(ExtenderCalls, WholeNodesComeBackAsTheyWere) {
   publish();
-  const Json node = {{"metadata", {{"name", "n1"}, {"labels", {{"zone", "z\"1"}}}}}, {"status", {{"capacity", {{"cpu", "8"}}}}}};
+  const Json node = {{"metadata", {{"name", "n1"}, {"labels", {{"zone", "z\"1"}}}}},
+                     {"status", {{"capacity", {{"cpu", "8"}}}}}};
   const Json other = {{"metadata", {{"name", "n2"}}}};
   const Json answer = Json::parse(
-      call("filter", Json{{"Pod", pod("a-0")}, {"Nodes", {{"items", {node, other}}}}, {"NodeNames", nullptr}}.dump()).body);
+      call("filter", Json{{"Pod", pod("a-0")}, {"Nodes", {{"items", {node, other}}}}, {"NodeNames", nullptr}}.dump())
+          .body);
   EXPECT_EQ(answer["Nodes"]["items"], Json::array({node}));
   EXPECT_FALSE(answer.contains("NodeNames"));
 }
@@ -156,6 +160,8 @@ TEST_F(ExtenderCalls, PodsOfOtherSchedulersPassEverywhere) {
   Json other = pod("other");
   other["spec"]["schedulerName"] = "volcano";
   EXPECT_EQ(filter(other)["NodeNames"].size(), 3U) << "even without a plan";
+  call("bind", R"({"PodName":"other","PodNamespace":"ml","PodUID":"u-other","Node":"n3"})");
+  EXPECT_EQ(bound_.size(), 1U);
 }
 
 TEST_F(ExtenderCalls, ASinglePodThatNoPlanHasSeenTakesRoomThatIsLeft) {
@@ -170,7 +176,8 @@ TEST_F(ExtenderCalls, ASinglePodThatNoPlanHasSeenTakesRoomThatIsLeft) {
 }
 
 TEST_F(ExtenderCalls, RoomThatThePlanGivesAwayIsNotLeft) {
-  test::Case cluster(R"("nodes":[{"name":"n1","gpus":{"count":8}},{"name":"n2","gpus":{"count":8}},{"name":"n3","gpus":{"count":8}}],
+  test::Case cluster(
+      R"("nodes":[{"name":"n1","gpus":{"count":8}},{"name":"n2","gpus":{"count":8}},{"name":"n3","gpus":{"count":8}}],
     "pods":[{"name":"now","gpu":{"count":8}},{"name":"later","gpu":{"count":8}},
             {"name":"victim","status":"running","node":"n2","gpu":{"count":4}}])");
   cluster.place("now", "n1", {0, 1, 2, 3, 4, 5, 6, 7}).evict("victim", EvictionReason::kPreempt, "later");
@@ -206,8 +213,8 @@ TEST_F(ExtenderCalls, PrioritizeKnowsTheBestNode) {
 TEST_F(ExtenderCalls, OnlyVictimsOfThePlanAreLeftToPreemption) {
   publish();
   const auto preempt = [&](const std::string& name, const Json& victims) {
-    return Json::parse(call("preempt", Json{{"Pod", pod(name)}, {"NodeNameToMetaVictims", victims}}.dump()).body)
-        ["NodeNameToMetaVictims"];
+    return Json::parse(call("preempt", Json{{"Pod", pod(name)}, {"NodeNameToMetaVictims", victims}}.dump())
+                           .body)["NodeNameToMetaVictims"];
   };
   const Json planned = {{"Pods", {{{"UID", "u-victim"}}}}, {"NumPDBViolations", 1}},
              other = {{"Pods", {{{"UID", "u-victim"}}, {{"UID", "u-x"}}}}, {"NumPDBViolations", 0}};
@@ -282,7 +289,8 @@ TEST_F(ExtenderCalls, HostileBodiesAreRefusedWithTheirPath) {
   EXPECT_EQ(path("filter", R"({"Pod":{"metadata":{"name":"a"}},"NodeNames":["n",2]})"), "$.NodeNames[1]");
   EXPECT_EQ(path("filter", R"({"Pod":{"metadata":{"name":"a"}},"Nodes":{"items":[{}]}})"), "$.Nodes.items[0].metadata");
   EXPECT_EQ(path("prioritize", R"({"Pod":{"metadata":{"name":"a"}},"Nodes":7})"), "$.Nodes");
-  EXPECT_EQ(path("preempt", R"({"Pod":{"metadata":{"name":"a"}},"NodeNameToMetaVictims":[]})"), "$.NodeNameToMetaVictims");
+  EXPECT_EQ(path("preempt", R"({"Pod":{"metadata":{"name":"a"}},"NodeNameToMetaVictims":[]})"),
+            "$.NodeNameToMetaVictims");
   EXPECT_EQ(path("bind", R"({"PodName":"a"})"), "$.Node");
   EXPECT_EQ(path("bind", R"({"PodName":"a","Node":1})"), "$.Node");
   EXPECT_EQ(filter("a-0")["NodeNames"], Json({"n1"})) << "nothing else is affected";

@@ -34,7 +34,8 @@ std::shared_ptr<const PlanView> view_of(const std::vector<std::string>& nodes = 
 class Binder : public testing::Test {
  protected:
   void start(std::chrono::milliseconds most_wait = std::chrono::seconds(20), bool dry_run = false) {
-    binder_.emplace(client_, dry_run, [](const std::string&, bool) {}, most_wait);
+    binder_.emplace(
+        client_, dry_run, [](const std::string&, bool) {}, most_wait);
     binder_->publish(view_of());
   }
   void bind(const std::string& name, const std::string& node) {

@@ -1,0 +1,138 @@
+#include "cli/agent/planner.h"
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace muster::cli {
+namespace {
+
+using Json = nlohmann::json;
+using exporting::ExportPhase;
+
+Json node(const char* name) {
+  return {{"apiVersion", "v1"},
+          {"kind", "Node"},
+          {"metadata", {{"name", name}, {"uid", name}}},
+          {"status",
+           {{"allocatable", {{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}},
+            {"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}};
+}
+
+// Of 8 GPUs.
+Json pod(const std::string& name, int priority, const std::string& place = "") {
+  Json made = {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata", {{"name", name}, {"namespace", "ml"}, {"uid", name}, {"creationTimestamp", "2026-01-01T00:00:00Z"}}},
+      {"spec",
+       {{"schedulerName", "muster"},
+        {"priority", priority},
+        {"containers", {{{"name", "c"}, {"resources", {{"limits", {{"nvidia.com/gpu", "8"}}}}}}}}}},
+      {"status", {{"phase", place.empty() ? "Pending" : "Running"}}}};
+  if (!place.empty()) made["spec"]["nodeName"] = place;
+  return made;
+}
+
+class Planner : public testing::Test {
+ protected:
+  Planner() {
+    options_.mode = ApplyMode::kBindings;
+    options_.reader.strict = options_.reader.kubernetes.strict = false;
+    options_.reader.policy.schedulers = {"muster"};
+    options_.line.budget = 300'000'000;
+    options_.line.solve.engine = portfolio::Engine::kGreedy;
+    options_.line.solve.threads = 1;
+  }
+
+  // Pods of the plan by phase: "now first", "later first", "evict old".
+  std::vector<std::string> planned(const std::vector<Json>& objects) {
+    auto cluster = std::make_shared<ClusterObjects>();
+    cluster->text = Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}}.dump();
+    cluster->time = 1'767'225'660'000'000'000;  // 2026-01-01T00:01:00Z
+    std::optional<Result<exporting::ExportedPlan>> exported;
+    AgentPlanner planner(
+        options_, MUSTER_BINARY, [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
+    planner.plan(cluster, [&](const AgentPlan& plan) {
+      EXPECT_FALSE(plan.answer.is_error) << plan.answer.error.message;
+      planner.check(cluster, plan.answer.text, [&](Result<exporting::ExportedPlan> checked) {
+        const std::scoped_lock lock(mutex_);
+        exported = std::move(checked);
+        done_.notify_one();
+      });
+    });
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return exported.has_value(); });
+    EXPECT_TRUE(*exported) << exported->error().message;
+    std::vector<std::string> pods;
+    if (!*exported) return pods;
+    for (const exporting::ExportedObject& object : (*exported)->objects) {
+      const char* phase = object.phase == ExportPhase::kNow         ? "now "
+                          : object.phase == ExportPhase::kEvictions ? "evict "
+                                                                    : "later ";
+      pods.push_back(phase + object.name);
+    }
+    return pods;
+  }
+
+  AgentOptions options_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+};
+
+// `first` waits for `old-1` to leave n1. Two larger pods of one gang have come since.
+std::vector<Json> cluster_that_is_left() {
+  Json leaving = pod("old-1", 1, "n1"), first = pod("first", 9),
+       group = {{"apiVersion", "scheduling.x-k8s.io/v1alpha1"},
+                {"kind", "PodGroup"},
+                {"metadata", {{"name", "large"}, {"namespace", "ml"}, {"uid", "g"}}},
+                {"spec", {{"minMember", 2}}}};
+  leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:02:00Z";
+  first["status"]["nominatedNodeName"] = "n1";
+  std::vector<Json> objects = {node("n1"), node("n2"), leaving, pod("old-2", 1, "n2"), first, group};
+  for (const char* name : {"large-1", "large-2"}) {
+    objects.push_back(pod(name, 9));
+    objects.back()["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = "large";
+  }
+  return objects;
+}
+
+TEST_F(Planner, RoomThatPodsLeaveIsForTheGangThatTheyLeaveFor) {
+  EXPECT_EQ(planned(cluster_that_is_left()), std::vector<std::string>{"later first"});
+}
+
+TEST_F(Planner, RoomThatHasBecomeFreeIsForItToo) {
+  std::vector<Json> objects = cluster_that_is_left();
+  objects.erase(objects.begin() + 2);
+  EXPECT_EQ(planned(objects), std::vector<std::string>{"now first"});
+}
+
+TEST_F(Planner, WhatThePlanLeavesIsKnownToTheExtenderAlone) {
+  std::shared_ptr<const PlannedPods> pods;
+  for (const ApplyMode mode : {ApplyMode::kBindings, ApplyMode::kExtender}) {
+    options_.mode = mode;
+    auto cluster = std::make_shared<ClusterObjects>();
+    cluster->text = Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", cluster_that_is_left()}}.dump();
+    std::optional<AgentPlan> plan;
+    AgentPlanner planner(
+        options_, MUSTER_BINARY, [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
+    planner.plan(cluster, [&](AgentPlan made) {
+      const std::scoped_lock lock(mutex_);
+      plan = std::move(made);
+      done_.notify_one();
+    });
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return plan.has_value(); });
+    EXPECT_EQ(plan->pods->room != nullptr, mode == ApplyMode::kExtender);
+    EXPECT_EQ(plan->pods->pending.size(), 3U);
+  }
+}
+
+}  // namespace
+}  // namespace muster::cli
