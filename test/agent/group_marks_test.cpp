@@ -34,8 +34,8 @@ class Marks : public testing::Test {
   }
   void mark(const std::vector<WaitingGangNote>& waiting, std::size_t requests) {
     marks_.mark(waiting, store_);
-    EXPECT_TRUE(run_until(io_, [&] { return server_.requests().size() >= requests; }));
-    run_for(io_, std::chrono::milliseconds(5));
+    EXPECT_TRUE(api_server::run_until(io_, [&] { return server_.requests().size() >= requests; }));
+    api_server::run_for(io_, std::chrono::milliseconds(5));
     EXPECT_EQ(server_.requests().size(), requests);
   }
   Json body(std::size_t i) const { return Json::parse(server_.requests().at(i).body); }

@@ -25,7 +25,7 @@ Snapshot cluster(bool leaves = true, bool claims = true) {
 }
 
 // Whether the pods of `big` may be placed on the node.
-bool is_open(const Snapshot& snapshot, std::string_view pod, std::string_view node) {
+bool is_open(Snapshot& snapshot, std::string_view pod, std::string_view node) {
   const Result<Problem> problem = build_problem(snapshot);
   EXPECT_TRUE(problem);
   for (const PodIndex each : problem->pods.indices()) {

@@ -13,6 +13,8 @@ namespace {
 constexpr double kMilli = 1000, kGib = 1024.0 * 1024 * 1024;
 // Of pods, for the bids: the cost of a solve grows with them.
 constexpr std::size_t kMostClasses = 64;
+// Nodes that are looked at for a pod of a class that is not expected: each costs a fraction of a microsecond.
+constexpr std::size_t kMostNew = 1000;
 
 // Which nodes are free for others, and what the plan leaves on them.
 struct Left {
@@ -123,7 +125,8 @@ OnlineRoom::OnlineRoom(const Problem& problem, const Plan& plan) {
     const auto [at, is_new] = known.emplace(key, types.size());
     if (is_new) types.push_back(type_of(kind));
     type_of_node.push_back(at->second);
-    node_of_name_.emplace(problem.snapshot->nodes[node.value()].name, nodes.size());
+    names_.emplace_back(problem.snapshot->nodes[node.value()].name);
+    node_of_name_.emplace(names_.back(), nodes.size());
     nodes.push_back(node);
   }
   for (const Queue& queue : problem.queues) {
@@ -134,7 +137,21 @@ OnlineRoom::OnlineRoom(const Problem& problem, const Plan& plan) {
   if (nodes.empty()) return;
   placer_ = std::make_unique<online::OnlinePlacer>(types, type_of_node);
   for (std::size_t i = 0; i < nodes.size(); ++i) placer_->occupy(i, use_of(problem, left.state, nodes[i]));
-  placer_->expect(expected(problem));
+  next_.assign(nodes.size(), 0);
+  known_ = expected(problem);
+  placer_->expect(known_);
+}
+
+// kube-scheduler names its nodes in much the same order each time.
+std::optional<std::size_t> OnlineRoom::node_of(std::string_view name) {
+  const std::size_t guess = next_[last_];
+  if (names_[guess] != name) {
+    const auto found = node_of_name_.find(std::string(name));
+    if (found == node_of_name_.end()) return std::nullopt;
+    next_[last_] = found->second;
+  }
+  last_ = next_[last_];
+  return last_;
 }
 
 std::string_view OnlineRoom::obstacle(const PodSpec& pod) {
@@ -145,15 +162,22 @@ std::string_view OnlineRoom::obstacle(const PodSpec& pod) {
 std::optional<std::size_t> OnlineRoom::place(const PodSpec& pod, std::span<const std::string_view> nodes) {
   if (!placer_) return std::nullopt;
   std::vector<std::size_t> candidates, positions;
-  std::string name;
+  candidates.reserve(nodes.size());
+  positions.reserve(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    name.assign(nodes[i]);
-    const auto found = node_of_name_.find(name);
-    if (found == node_of_name_.end()) continue;
-    candidates.push_back(found->second);
+    const auto node = node_of(nodes[i]);
+    if (!node) continue;
+    candidates.push_back(*node);
     positions.push_back(i);
   }
-  const auto place = placer_->place_among(class_of(pod.resources, pod.gpu), candidates);
+  const policies::OnlineClass asked = class_of(pod.resources, pod.gpu);
+  std::optional<online::OnlinePlace> place;
+  if (candidates.size() > kMostNew && std::ranges::find(known_, asked) == known_.end()) {
+    std::vector<std::size_t> some;
+    for (std::size_t i = 0; i < kMostNew; ++i) some.push_back(candidates[i * candidates.size() / kMostNew]);
+    place = placer_->place_among(asked, some);
+  }
+  if (!place) place = placer_->place_among(asked, candidates);
   if (!place) return std::nullopt;
   return positions[static_cast<std::size_t>(std::ranges::find(candidates, place->node) - candidates.begin())];
 }

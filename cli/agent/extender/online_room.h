@@ -38,7 +38,14 @@ class OnlineRoom {
   static std::string_view obstacle(const PodSpec& pod);
 
  private:
-  std::unordered_map<std::string, std::size_t> node_of_name_;  // those that are open, as the placer has them
+  // Of an open node, as the placer has them; none: it is not open.
+  std::optional<std::size_t> node_of(std::string_view name);
+
+  std::unordered_map<std::string, std::size_t> node_of_name_;
+  std::vector<std::string> names_;            // by node
+  std::vector<std::size_t> next_;             // by node: the one that was asked for after it, the last time
+  std::size_t last_ = 0;                      // that was asked for
+  std::vector<policies::OnlineClass> known_;  // classes that the placer expects
   std::set<std::string> queues_;
   std::unique_ptr<online::OnlinePlacer> placer_;  // none: there are no nodes
 };

@@ -79,7 +79,7 @@ class ExtenderCalls : public testing::Test {
     EXPECT_EQ(answer.status, 200U) << answer.body;
     return Json::parse(answer.body);
   }
-  Json filter(const std::string& name) { return filter(pod(name)); }
+  Json filter_named(const std::string& name) { return filter(pod(name)); }
   // The one reason of all nodes.
   static std::string reason(const Json& answer) {
     std::set<std::string> reasons;
@@ -106,8 +106,8 @@ class ExtenderCalls : public testing::Test {
 
 TEST_F(ExtenderCalls, APodThatStartsPassesOnItsPlannedNodeAlone) {
   publish();
-  EXPECT_EQ(filter("a-0")["NodeNames"], Json({"n1"}));
-  const Json second = filter("a-1");
+  EXPECT_EQ(filter_named("a-0")["NodeNames"], Json({"n1"}));
+  const Json second = filter_named("a-1");
   EXPECT_EQ(second["NodeNames"], Json({"n2"}));
   EXPECT_EQ(second["Error"], "");
 }
@@ -126,18 +126,18 @@ TEST_F(ExtenderCalls, WholeNodesComeBackAsTheyWere) {
 
 TEST_F(ExtenderCalls, AGangThatWaitsPassesNowhereAndSaysWhy) {
   publish();
-  const Json answer = filter("b-0");
+  const Json answer = filter_named("b-0");
   EXPECT_EQ(answer["NodeNames"], Json::array());
   EXPECT_EQ(answer["FailedAndUnresolvableNodes"].size(), 3U);
   EXPECT_EQ(reason(answer), "muster: ml/b waits: Fragmented: no node has 8 GPUs free");
-  EXPECT_EQ(reason(filter("c-0")), "muster: ml/c waits: it starts once pods have left its nodes");
+  EXPECT_EQ(reason(filter_named("c-0")), "muster: ml/c waits: it starts once pods have left its nodes");
 }
 
 TEST_F(ExtenderCalls, AGangWithOnePodThatHasToWaitWaitsWhole) {
   plan_.objects.push_back(object("a-2", "n3", "ml/a", ExportPhase::kAfterEvictions));
   pods_.pending.push_back({"ml/a-2", "ml/a"});
   publish();
-  for (const char* name : {"a-0", "a-1", "a-2"}) EXPECT_EQ(filter(name)["NodeNames"], Json::array()) << name;
+  for (const char* name : {"a-0", "a-1", "a-2"}) EXPECT_EQ(filter_named(name)["NodeNames"], Json::array()) << name;
 }
 
 TEST_F(ExtenderCalls, APlannedNodeThatIsNotOfferedIsNamed) {
@@ -146,14 +146,14 @@ TEST_F(ExtenderCalls, APlannedNodeThatIsNotOfferedIsNamed) {
 }
 
 TEST_F(ExtenderCalls, WithoutAPlanThatHoldsEachAnswerIsAnError) {
-  EXPECT_EQ(filter("a-0")["Error"], "muster: there is no plan yet");
+  EXPECT_EQ(filter_named("a-0")["Error"], "muster: there is no plan yet");
   publish();
   extender_->block("the watch of pods is interrupted");
-  EXPECT_EQ(filter("a-0")["Error"], "muster: the watch of pods is interrupted");
+  EXPECT_EQ(filter_named("a-0")["Error"], "muster: the watch of pods is interrupted");
   extender_->block("");
-  EXPECT_EQ(filter("a-0")["Error"], "");
+  EXPECT_EQ(filter_named("a-0")["Error"], "");
   now_ += Extender::most_age(options_) + std::chrono::seconds(2);
-  EXPECT_EQ(filter("a-0")["Error"], "muster: the last plan is 122 s old");
+  EXPECT_EQ(filter_named("a-0")["Error"], "muster: the last plan is 122 s old");
 }
 
 TEST_F(ExtenderCalls, PodsOfOtherSchedulersPassEverywhere) {
@@ -293,7 +293,7 @@ TEST_F(ExtenderCalls, HostileBodiesAreRefusedWithTheirPath) {
             "$.NodeNameToMetaVictims");
   EXPECT_EQ(path("bind", R"({"PodName":"a"})"), "$.Node");
   EXPECT_EQ(path("bind", R"({"PodName":"a","Node":1})"), "$.Node");
-  EXPECT_EQ(filter("a-0")["NodeNames"], Json({"n1"})) << "nothing else is affected";
+  EXPECT_EQ(filter_named("a-0")["NodeNames"], Json({"n1"})) << "nothing else is affected";
   EXPECT_TRUE(bound_.empty());
 }
 

@@ -72,7 +72,7 @@ TEST_F(Binder, NoPodOfAGangIsBoundBeforeAllHaveCome) {
   start();
   bind("g-0", "n1");
   bind("g-2", "n3");
-  run_for(io_, std::chrono::milliseconds(30));
+  api_server::run_for(io_, std::chrono::milliseconds(30));
   EXPECT_TRUE(answers_.empty());
   EXPECT_TRUE(writes().empty());
   bind("g-1", "n2");
