@@ -18,7 +18,9 @@
 #include "cli/line/line_options.h"
 #include "cli/line/line_source.h"
 #include "cli/line/plan_log.h"
+#include "cli/line/shard.h"
 #include "cli/simulate_output.h"
+#include "cli/simulation_grid.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/interrupt.h"
@@ -46,7 +48,7 @@ const CommandSyntax& simulate_syntax() {
       "Replays a workload (a snapshot line, then event lines; see docs/simulation.md) and writes a summary of the "
       "results\n"
       "as one JSON object. Without FILE, or for -, reads stdin.",
-      with_policy_options(
+      with_policy_options(with_shard_options(
           {{"policy", "NAME",
             "scheduler: greedy, auto, milp; fifo, backfill, easy, kai, clairvoyant; best-fit and others [greedy]",
             kNoLetter, policies.c_str()},
@@ -67,10 +69,13 @@ const CommandSyntax& simulate_syntax() {
            {"events", "FILE", "write all events to FILE as JSON Lines"},
            {"checkpoint", "FILE", "save all plans in FILE; an interrupted run resumes from them"},
            {"timings", "", "report how long the cycles took"},
+           {"grid", "FILE", "run an experiment for each line of FILE: options as JSON; docs/simulation.md"},
+           {"output", "FILE", "write the answers of --grid to FILE instead of stdout"},
+           {"resume", "", "go on writing FILE of --output where an interrupted run stopped"},
            {"calibrate", "", "compare expected starts with actual ones; cycles take longer"},
            {"lenient", "", "ignore keys that the format does not define"},
            {"quiet", "", "print only errors on stderr"},
-           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
+           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}})),
       0, 1};
   return syntax;
 }
@@ -339,6 +344,19 @@ int run_simulate(int argc, const char* const* argv) {
   Console console({LogFormat::kText, is_quiet, false});
   install_interrupt();
   const muster_v1::ReaderOptions reader = reader_options(settings);
+  if (const auto grid = settings.text("grid")) {
+    GridOptions options{*grid,
+                        std::nullopt,
+                        settings.text("output"),
+                        settings.is_on("resume"),
+                        shard_of(settings),
+                        reader.max_line_bytes};
+    if (!settings.arguments().empty()) options.workload = settings.arguments().front();
+    return run_simulation_grid(options, console);
+  }
+  for (const char* name : {"shard", "shards", "output", "resume"}) {
+    if (settings.text(name)) throw UsageError(fmt::format("--{} needs --grid", name));
+  }
   Replay replay(options_of(settings), console, !is_quiet && is_terminal(STDERR_FILENO));
   const std::string file = settings.arguments().empty() ? "-" : settings.arguments().front();
   if (const int code = replay.read(file, reader); code != kExitAnswered) return code;

@@ -16,6 +16,8 @@
 #include "cli/commands.h"
 #include "cli/line/line_options.h"
 #include "cli/line/pipeline.h"
+#include "cli/line/resumed_file.h"
+#include "cli/line/shard.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/options.h"
@@ -39,7 +41,7 @@ const CommandSyntax& solve_syntax() {
       {"muster solve [FILE...] [OPTION...]",
        "Reads one snapshot per line (muster/v1) and writes one plan per line, in order. Without FILE, or for -, reads "
        "stdin.",
-       with_policy_options(
+       with_policy_options(with_shard_options(
            {{"budget", "DURATION", "time budget of a plan if its policy does not set one (default 1s)"},
             {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)", kNoLetter, kEngines},
             {"threads", "N", "number of solver threads (default: the available cores)"},
@@ -52,6 +54,7 @@ const CommandSyntax& solve_syntax() {
             {"output-format", "NAME", "format of the plans: json or table (default: table on a terminal, else json)",
              'o', "json table"},
             {"output", "FILE", "write the plans to FILE instead of stdout, as JSON unless -o table is given"},
+            {"resume", "", "go on writing FILE of --output where an interrupted run stopped"},
             {"lenient", "", "ignore keys that the format does not define"},
             {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
             duration_annotation_row(),
@@ -62,7 +65,7 @@ const CommandSyntax& solve_syntax() {
             {"summary", "", "print a summary on stderr after each plan (default: on a terminal)"},
             {"log-format", "NAME", "format of the log: text or json (default text)", kNoLetter, "text json"},
             {"quiet", "", "print only errors on stderr"},
-            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
+            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}})),
        0, std::numeric_limits<std::size_t>::max()});
   return syntax;
 }
@@ -101,7 +104,25 @@ std::optional<int> create(const std::string& flag, const std::string& path, cons
   return std::nullopt;
 }
 
-int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, Console& console) {
+// The file of --output. None: it cannot be created or read, and the console has reported it. If an interrupted run is
+// resumed, the source skips what is answered. Throws UsageError.
+std::optional<int> open_output(const Settings& settings, OutputForm form, const std::vector<std::string>& inputs,
+                               LineSource& source, Console& console) {
+  const std::optional<std::string> path = settings.text("output");
+  if (settings.is_on("resume") && (!path || form != OutputForm::kJson))
+    throw UsageError("--resume: give --output FILE of JSON lines");
+  if (!path) return STDOUT_FILENO;
+  if (!settings.is_on("resume")) return create("--output", *path, inputs, console);
+  if (reads_from(inputs, *path)) throw UsageError(fmt::format("--output: {} is also read from", *path));
+  const ResumedFile file = resume_file(*path);
+  source.skip(file.lines);
+  if (file.descriptor >= 0) return file.descriptor;
+  console.say(Severity::kError, fmt::format("--output: {}: {}", escaped(*path), std::strerror(file.error)));
+  return std::nullopt;
+}
+
+// `may_be_empty`: that there is no line is no error.
+int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, bool may_be_empty, Console& console) {
   if (outcome.write_error != 0) {
     if (outcome.write_error != EPIPE) {
       console.say(Severity::kError, fmt::format("output: {}", std::strerror(outcome.write_error)));
@@ -120,6 +141,7 @@ int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, Conso
                 "'muster import kubernetes FILE | muster solve' ('-' for stdin)");
     return kExitNoValidLine;
   }
+  if (outcome.answered == 0 && may_be_empty) return kExitAnswered;
   if (outcome.answered == 0) {
     console.say(Severity::kError, "the input contains no line");
     return kExitNoInput;
@@ -164,13 +186,13 @@ int run_solve(int argc, const char* const* argv) {
   int exit_code = kExitAnswered;
   const auto files = input_files(settings, console, exit_code);
   if (!files) return exit_code;
-  LineSource source(*files, {options.reader.max_line_bytes, wake_descriptor()});
+  LineSource source(*files, {options.reader.max_line_bytes, wake_descriptor(), shard_of(settings)});
   if (!source.failure().empty()) {
     console.say(Severity::kError, source.failure());
     return kExitNoInput;
   }
-  std::optional<int> output = STDOUT_FILENO, trace;
-  if (const auto path = settings.text("output")) output = create("--output", *path, *files, console);
+  const std::optional<int> output = open_output(settings, options.form, *files, source, console);
+  std::optional<int> trace;
   if (const auto path = settings.text("trace")) {
     trace = create("--trace", *path, *files, console);
     if (!trace) return kExitCannotCreate;
@@ -187,7 +209,8 @@ int run_solve(int argc, const char* const* argv) {
   if (*output != STDOUT_FILENO && close(*output) != 0 && outcome.write_error == 0) outcome.write_error = errno;
   if (trace && close(*trace) != 0 && trace_error == 0) trace_error = errno;
   if (outcome.write_error == 0) outcome.write_error = trace_error;
-  return exit_code_of(outcome, source, console);
+  const bool is_part = settings.text("shard") || settings.text("shards") || settings.is_on("resume");
+  return exit_code_of(outcome, source, is_part, console);
 }
 
 }  // namespace muster::cli

@@ -95,6 +95,7 @@ std::optional<std::string_view> LineSource::next_raw() {
       begin_ = scanned_ = feed == nullptr ? stop : stop + 1;
       const bool is_rest = std::exchange(discards_, feed == nullptr && is_too_long);
       if (is_rest) continue;
+      is_ended_ = feed != nullptr;
       return text;
     }
     if (discards_) begin_ = stop;
@@ -136,12 +137,24 @@ std::string_view LineSource::gather() {
 }
 
 std::optional<LineSource::Line> LineSource::next() {
+  while (const auto line = next_of_all()) {
+    if (!options_.shard.has(lines_++)) continue;
+    if (skipped_ == 0) return line;
+    --skipped_;
+  }
+  return std::nullopt;
+}
+
+std::optional<LineSource::Line> LineSource::next_of_all() {
   while (const auto text = next_text()) {
     const std::int64_t number = number_;
     const bool is_of_stdin = files_[opened_ - 1] == "-";
-    if (*text == "{") return Line{gather(), number, is_of_stdin};
+    if (*text == "{") {
+      const std::string_view document = gather();
+      return Line{document, number, is_of_stdin, is_ended_};
+    }
     if (text->size() > options_.max_line_bytes || !is_blank(*text)) {
-      return Line{*text, number, is_of_stdin};
+      return Line{*text, number, is_of_stdin, is_ended_};
     }
   }
   return std::nullopt;

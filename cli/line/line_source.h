@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/line/shard.h"
+
 namespace muster::cli {
 
 // Lines end in LF or CR LF; the last one need not. A blank line is counted and skipped. A line that is `{` alone begins
@@ -20,6 +22,7 @@ class LineSource {
   struct Options {
     std::size_t max_line_bytes = std::size_t{1} << 30;
     int wake_descriptor = -1;  // ends the input when it becomes readable; -1: none
+    Shard shard = {};          // the lines that are given; the others are read and left out
   };
   // "-" is stdin, and so is an empty list. A file that cannot be opened is reported by failure() immediately.
   LineSource(std::vector<std::string> files, Options options);
@@ -31,9 +34,12 @@ class LineSource {
     std::string_view text;    // until the next call
     std::int64_t number = 0;  // from 1, over all files, blank lines counted
     bool is_of_stdin = false;
+    bool is_ended = false;  // by a line feed; else the file ends there, or the line was too long
   };
   // None: the end, an interruption, or a failure.
   std::optional<Line> next();
+  // The next lines of the shard are left out, too.
+  void skip(std::int64_t lines) { skipped_ += lines; }
 
   // What is wrong with a file; empty: nothing so far.
   const std::string& failure() const { return failure_; }
@@ -44,6 +50,7 @@ class LineSource {
   std::optional<std::string_view> next_raw();
   std::optional<std::string_view> next_text();
   std::string_view gather();
+  std::optional<Line> next_of_all();
   void fail(const std::string& file, int error);
 
   std::vector<std::string> files_;
@@ -55,8 +62,9 @@ class LineSource {
   bool has_kept_ = false;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, scanned_ = 0, end_ = 0;
-  bool is_at_end_of_file_ = true, discards_ = false;
-  std::int64_t number_ = 0;
+  bool is_at_end_of_file_ = true, discards_ = false, is_ended_ = false;
+  std::int64_t number_ = 0, lines_ = 0;  // blank lines count in the first alone
+  std::int64_t skipped_ = 0;             // that are still to be left out
   std::string failure_;
 };
 
