@@ -1,6 +1,6 @@
 """Answers the lines of a file with `muster`, a shard at a time, on the machines of a Ray cluster.
 
-    ray.py INPUT OUTPUT [SHARDS] [COMMAND...]     COMMAND: muster solve --deterministic
+    on_ray.py INPUT OUTPUT [SHARDS] [COMMAND...]     COMMAND: muster solve --deterministic
 
 A task whose machine dies is run again elsewhere. The output is that of one process, in the order of the input.
 """

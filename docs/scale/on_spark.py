@@ -1,6 +1,6 @@
 """Answers the lines of a file with `muster` on a Spark cluster, classic or Connect.
 
-    spark.py INPUT OUTPUT [PARTITIONS] [COMMAND...]     COMMAND: muster solve --deterministic
+    on_spark.py INPUT OUTPUT [PARTITIONS] [COMMAND...]     COMMAND: muster solve --deterministic
 
 Partitions whose executor dies are run again. The output is that of one process, in the order of the input.
 """
