@@ -24,6 +24,7 @@
 #include "cli/agent/planner.h"
 #include "cli/agent/runner.h"
 #include "cli/agent/server_time.h"
+#include "cli/agent/staleness.h"
 #include "cli/agent/status.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/terminal.h"
@@ -72,6 +73,7 @@ class Agent::Implementation {
         adviser_(
             client_, options.identity, [this] { return time_.text(); },
             [this](const std::string& sentence) { warn(sentence); }),
+        staleness_(client_, options.dry_run, [this](const std::string& sentence) { warn(sentence); }),
         status_(options, Steady::now),
         timer_(io_) {
     planner_.emplace(
@@ -232,8 +234,15 @@ class Agent::Implementation {
     if (options_.are_events_written && leads()) adviser_.tell(plan.pods->waiting, watch_.objects());
     if (options_.marks == GroupMarking::kMarked && leads() && !options_.dry_run)
       adviser_.mark(plan.pods->waiting, watch_.objects());
+    note_staleness(plan);
     if (options_.mode == ApplyMode::kNone) return end();
     look_again(plan);
+  }
+
+  void note_staleness(const AgentPlan& plan) {
+    if (leads()) staleness_.write(plan.staleness.notes, time_.text(), watch_.objects());
+    if (!plan.staleness.next) return;
+    cycle_.again_at = cycle_.begun + std::chrono::nanoseconds(*plan.staleness.next - plan.cluster->time);
   }
 
   // The referee checks the plan on the cluster as it is now.
@@ -279,7 +288,7 @@ class Agent::Implementation {
 
   void acted(const ActsDone& done) {
     counts_.held_back += done.held_back;
-    if (done.refused > 0) cycle_.again_at = Steady::now() + options_.period;
+    if (done.refused > 0) cycle_.again_at = std::min(cycle_.again_at, Steady::now() + options_.period);
     if (done.held_back > 0) cycle_.again_at = std::min(cycle_.again_at, done.next);
     end();
   }
@@ -364,6 +373,7 @@ class Agent::Implementation {
   std::optional<Leadership> leadership_;
   ActRunner runner_;
   Adviser adviser_;
+  StalenessWriter staleness_;
   AgentStatus status_;
   boost::asio::steady_timer timer_;
   std::optional<ExtenderSide> extender_;

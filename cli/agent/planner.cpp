@@ -135,14 +135,17 @@ AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& clu
   const bool nominates = options_.mode == ApplyMode::kBindings || options_.mode == ApplyMode::kExtender;
   if (nominates && line.snapshot) held_.hold(*line.snapshot, options_.reader.policy.schedulers, cluster->time);
   SeenPods seen;
+  Staleness staleness;
   PlannedPods pods;
   const auto observe = [&](const SolvedLine& solved) {
     seen = seen_pods(solved);
     if (options_.mode == ApplyMode::kExtender)
       pods.room = std::make_shared<OnlineRoom>(solved.problem, solved.solution.plan);
+    if (options_.mode == ApplyMode::kKai) staleness = staleness_of(solved);
     observe_(solved);
   };
-  AgentPlan plan{cluster, answer_line(line, line.begun, solver_, options_.line, observe), {}, {}};
+  AgentPlan plan{cluster, answer_line(line, line.begun, solver_, options_.line, observe), {}, {}, {}};
+  plan.staleness = std::move(staleness);
   if (!plan.answer.is_error) pods.waiting = notes_of(plan.answer.text, seen.waiting);
   pods.pending = std::move(seen.pending);
   plan.pods = std::make_shared<const PlannedPods>(std::move(pods));

@@ -13,6 +13,7 @@
 #include "cli/agent/extender/online_room.h"
 #include "cli/agent/held_room.h"
 #include "cli/agent/options.h"
+#include "cli/agent/staleness.h"
 #include "cli/line/line.h"
 #include "io/export/plan.h"
 
@@ -46,6 +47,7 @@ struct AgentPlan {
   std::shared_ptr<const ClusterObjects> cluster;  // that it answers
   Answer answer;
   std::shared_ptr<const PlannedPods> pods;
+  Staleness staleness;  // mode `kai` only
   std::chrono::duration<double> elapsed{};
 };
 

@@ -48,6 +48,7 @@ std::vector<Rule> rules_of(ApplyMode mode) {
   rules.push_back({"", {"pods/eviction"}, {"create"}});
   if (mode == ApplyMode::kGates) rules.push_back({"", {"pods"}, {"patch"}});
   if (mode == ApplyMode::kKai) rules.push_back({"scheduling.run.ai", {"bindrequests"}, {"create", "delete"}});
+  if (mode == ApplyMode::kKai) rules.push_back({"scheduling.run.ai", {"podgroups"}, {"patch"}});
   if (mode == ApplyMode::kBindings || mode == ApplyMode::kExtender) {
     rules.push_back({"", {"pods/binding"}, {"create"}});
     rules.push_back({"", {"pods/status"}, {"patch"}});  // nominatedNodeName
