@@ -19,7 +19,8 @@ constexpr std::string_view kGroup = "scheduling.run.ai";
 constexpr std::string_view kAnnotation = "kai.scheduler/stale-podgroup-timestamp";
 
 bool is_planned(const Policy& policy, const SnapshotPod& pod) {
-  return policy.schedulers.empty() || std::ranges::find(policy.schedulers, scheduler_of(pod)) != policy.schedulers.end();
+  return policy.schedulers.empty() ||
+         std::ranges::find(policy.schedulers, scheduler_of(pod)) != policy.schedulers.end();
 }
 
 }  // namespace
@@ -35,10 +36,9 @@ Staleness staleness_of(const SolvedLine& line) {
     const Gang& gang = problem.gangs[GangIndex(position)];
     const auto is_foreign = [&](PodIndex pod) { return !is_planned(snapshot.policy, snapshot.pods[pod.value()]); };
     if (std::ranges::any_of(gang.pods, is_foreign)) continue;
-    const bool is_below =
-        std::ranges::any_of(gang.pods, runs) && !meets_minimum(problem, gang, [&](PodIndex pod) {
-          return runs(pod) || status(pod) == PodStatus::kSucceeded;
-        });
+    const bool is_below = std::ranges::any_of(gang.pods, runs) && !meets_minimum(problem, gang, [&](PodIndex pod) {
+                            return runs(pod) || status(pod) == PodStatus::kSucceeded;
+                          });
     if (is_below != source.stale_since.has_value()) staleness.notes.push_back({std::string(gang.name), is_below});
     if (!is_below || !source.stale_since || source.staleness_grace_period == kNever) continue;
     const Nanoseconds end = saturating_add(*source.stale_since, source.staleness_grace_period);
@@ -68,9 +68,9 @@ void StalenessWriter::patch(const StalenessNote& note, const std::string& now, c
   if (group == nullptr) return;  // of another system
   api_server::ApiRequest request;
   request.method = "PATCH";
-  request.target = fmt::format("/apis/{}/v2alpha2/namespaces/{}/podgroups/{}?fieldManager=muster{}", kGroup,
-                               api_server::percent_encoded(space), api_server::percent_encoded(name),
-                               dry_run_ ? "&dryRun=All" : "");
+  request.target =
+      fmt::format("/apis/{}/v2alpha2/namespaces/{}/podgroups/{}?fieldManager=muster{}", kGroup,
+                  api_server::percent_encoded(space), api_server::percent_encoded(name), dry_run_ ? "&dryRun=All" : "");
   request.content_type = "application/merge-patch+json";
   json::JsonWriter json(request.body);
   json.raw(R"({"metadata":{"uid":)").string(group->uid).raw(R"(,"annotations":{)").string(kAnnotation).raw(":");

@@ -222,6 +222,54 @@ TEST_F(AgentInACluster, WithoutApplyOnlyEventsAreWritten) {
   for (const std::string& write : writes()) EXPECT_TRUE(write.starts_with("event ")) << write;
 }
 
+// A gang of KAI that runs below its minimum is given up after its grace period, which counts from an annotation: the
+// agent writes it in the place of KAI's scheduler, and takes it away once the gang is whole.
+TEST_F(AgentInACluster, AGangOfKaiBelowItsMinimumIsStaleAfterItsGracePeriod) {
+  const api_server::FakeKind groups{"scheduling.run.ai", "v2alpha2", "PodGroup", "podgroups", true};
+  cluster_.set_kinds({kPods, kNodes, groups});
+  cluster_.set_fault([&](const FakeRequest& request) {
+    if (request.method != "PATCH") return write(request);
+    Json changed = cluster_.objects(groups).at("ml/train");
+    changed.merge_patch(Json::parse(request.body));
+    note(Json::parse(request.body)["metadata"]["annotations"].begin()->is_null() ? "whole" : "stale");
+    cluster_.set(groups, changed);
+    return std::optional(FakeAnswer{200, "", "{}"});
+  });
+  options_.mode = ApplyMode::kKai;
+  options_.are_events_written = false;
+  options_.reader.policy.schedulers = {"kai-scheduler"};
+  cluster_.set(kNodes, node("n1", 8));
+  const auto running = [](const std::string& name) {
+    Json pod = member(name, "", 1, "kai-scheduler");
+    pod["metadata"]["annotations"] = {{"pod-group-name", "train"}};
+    pod["spec"]["nodeName"] = "n1";
+    pod["status"]["phase"] = "Running";
+    return pod;
+  };
+  cluster_.set(kPods, running("t0"));
+  const auto with_grace = [&](const char* period) {
+    Json group = {{"apiVersion", "scheduling.run.ai/v2alpha2"},
+                  {"kind", "PodGroup"},
+                  {"metadata", {{"name", "train"}, {"namespace", "ml"}, {"uid", "u-train"}}},
+                  {"spec", {{"minMember", 2}, {"stalenessGracePeriod", period}}}};
+    const auto known = cluster_.objects(groups);
+    if (const auto found = known.find("ml/train"); found != known.end()) group["metadata"] = found->second["metadata"];
+    cluster_.set(groups, group);
+  };
+  with_grace("1h");
+  start();
+  ASSERT_TRUE(wait_until([&] { return writes().size() == 1; }));
+  cluster_.set(kPods, running("t1"));
+  ASSERT_TRUE(wait_until([&] { return writes().size() == 2; }));
+  with_grace("50ms");
+  cluster_.remove(kPods, "ml/t1");
+  ASSERT_TRUE(wait_until([&] { return node_of("t0") == "gone"; }));
+  const std::vector<std::string> all = writes();
+  ASSERT_GE(all.size(), 4U);
+  EXPECT_EQ(std::vector(all.begin(), all.begin() + 4),
+            (std::vector<std::string>{"stale", "whole", "stale", "eviction t0"}));
+}
+
 TEST_F(AgentInACluster, NothingIsBoundTwice) {
   for (int i = 0; i < 4; ++i) cluster_.set(kNodes, node("n" + std::to_string(i), 8));
   start();

@@ -25,6 +25,7 @@ TEST(AgentRoles, OfEachModeHaveItsWrites) {
   EXPECT_TRUE(has(rbac_yaml(ApplyMode::kBindings), "pods/binding"));
   EXPECT_TRUE(has(rbac_yaml(ApplyMode::kGates), "patch"));
   EXPECT_TRUE(has(rbac_yaml(ApplyMode::kKai), R"("bindrequests"])"));
+  EXPECT_TRUE(has(rbac_yaml(ApplyMode::kKai), "resources: [\"podgroups\"]\n    verbs: [\"patch\"]"));
   for (const ApplyMode mode : {ApplyMode::kGates, ApplyMode::kKai, ApplyMode::kBindings})
     EXPECT_TRUE(has(rbac_yaml(mode), "pods/eviction"));
   EXPECT_FALSE(has(rbac_yaml(ApplyMode::kGates), "pods/binding"));

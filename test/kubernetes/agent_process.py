@@ -25,14 +25,20 @@ class Agent:
     def __init__(self, cluster, name, *arguments):
         self.log = cluster.folder / f"{name}.log"
         self._memory = {}
-        token = cluster.folder / f"{name}.token"
-        token.write_text(cluster.service_account_token("muster-agent", "muster"))
+        self.token = cluster.folder / f"{name}.token"
+        self.replace_token(cluster.service_account_token("muster-agent", "muster"))
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [MUSTER, "agent", "--kube-api", cluster.server, "--ca", str(cluster.authority), "--token-file",
-                 str(token), "--listen", "tcp:127.0.0.1:0", "--lease", "muster/muster-agent", "--log-format", "text",
+                 str(self.token), "--listen", "tcp:127.0.0.1:0", "--lease", "muster/muster-agent", "--log-format", "text",
                  "--period", "300ms", "--threads", "1", *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def replace_token(self, token):
+        """In one step, as the kubelet does it."""
+        new = self.token.with_suffix(".new")
+        new.write_text(token)
+        new.rename(self.token)
 
     def text(self):
         return self.log.read_text(errors="replace")

@@ -224,10 +224,17 @@ class ControlPlane:
         }
         return self._write(path, json.dumps(config))
 
-    def service_account_token(self, name, namespace="default", seconds=3600):
-        """A token of the service account, which must exist; the API server accepts 600 s and more."""
+    def service_account_token(self, name, namespace="default", seconds=3600, secret=None):
+        """A token of the service account, which must exist; the API server accepts 600 s and more.
+
+        If it is bound to a Secret, which is then created, it ends with that, too.
+        """
         request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
                    "spec": {"expirationSeconds": seconds}}
+        if secret:
+            self.api.create({"apiVersion": "v1", "kind": "Secret",
+                             "metadata": {"name": secret, "namespace": namespace}})
+            request["spec"]["boundObjectRef"] = {"apiVersion": "v1", "kind": "Secret", "name": secret}
         path = self.api.path("v1", "ServiceAccount", name, namespace, "token")
         return self.api.request("POST", path, request)["status"]["token"]
 

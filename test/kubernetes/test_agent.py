@@ -6,7 +6,7 @@ import unittest
 
 import objects
 from agent_process import ACCOUNT, AgentCase
-from api_client import wait_for
+from api_client import ApiError, wait_for
 
 
 class AgentTest(AgentCase):
@@ -95,6 +95,42 @@ class AgentTest(AgentCase):
         evicted = {name for _, _, resource, name, code in self.cluster.writes(ACCOUNT)
                    if resource == "pods/eviction" and code == 201}
         self.assertEqual(evicted, {"ml/taken-0"})
+
+    def test_token_is_replaced(self):
+        """An old token ends after the new one is in the file, and once before: the agent goes on in both cases."""
+        self.start("bindings", 2)
+
+        def token(secret):
+            return self.cluster.service_account_token("muster-agent", "muster", 600, secret)
+
+        def end(secret, value):
+            """The API server remembers for some seconds that a token was good."""
+            self.api.delete("v1", "Secret", secret, "muster")
+            wait_for("the token to end", lambda: self.status_of(value) == 401, 90)
+
+        first, second, third = token("first"), token("second"), token("third")
+        with self.agent() as agent:
+            agent.replace_token(first)
+            wait_for("the lead", agent.leads)
+            self.api.create_all(objects.coscheduling_gang("a", "ml", 2, 1, schedulerName="muster"))
+            self.await_bound("a-", 2)
+            agent.replace_token(second)
+            end("first", first)
+            self.api.create_all(objects.coscheduling_gang("b", "ml", 2, 1, schedulerName="muster"))
+            self.await_bound("b-", 2)
+            end("second", second)
+            self.cluster.restart("kube-apiserver", signal.SIGKILL)  # watches, too, need the new one
+            wait_for("the agent to be refused", lambda: "401" in agent.get("/v1/status"))
+            agent.replace_token(third)
+            self.api.create_all(objects.coscheduling_gang("c", "ml", 2, 1, schedulerName="muster"))
+            self.await_bound("c-", 2, 90)
+
+    def status_of(self, token):
+        try:
+            self.cluster.api_as(token).request("GET", "/api/v1/pods", limit=1)
+        except ApiError as error:
+            return error.status
+        return 200
 
     def test_another_agent_takes_over(self):
         """The leader is killed, the API server restarted, etcd paused: all is placed in the end, nothing twice."""
