@@ -34,8 +34,11 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
   WrittenActs& written() { return written_; }
 
  private:
-  // One answer for each act, in the order of the group.
-  using Answers = std::vector<std::string>;  // empty: it was taken
+  struct ActAnswer {
+    std::string error;        // empty: it was taken
+    bool is_unknown = false;  // whether it was
+  };
+  using Answers = std::vector<ActAnswer>;  // in the order of the group
 
   bool& held_back(ActKind kind) { return has_held_back_[kind == ActKind::kEvict ? 0 : 1]; }
 
@@ -64,14 +67,12 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
   }
 
   void begin(const ActGroup& group) {
-    const bool is_checked = options_.dry_run || group.kind == ActKind::kEvict || group.acts.size() == 1;
-    if (is_checked) return make();
+    if (options_.dry_run || group.acts.size() == 1) return make();
     send_all(true, [this](const Answers& answers) {
-      const auto refused = std::ranges::find_if(answers, [](const std::string& error) { return !error.empty(); });
-      if (refused == answers.end()) return make();
+      if (std::ranges::all_of(answers, &std::string::empty, &ActAnswer::error)) return make();
       for (std::size_t i = 0; i < answers.size(); ++i) {
-        tell(groups_[at_].acts[i],
-             answers[i].empty() ? "left out, since another pod of its gang is refused" : answers[i]);
+        const std::string& error = answers[i].error;
+        tell(groups_[at_].acts[i], {error.empty() ? "left out, since another act for its gang is refused" : error});
       }
       ++at_;
       next_group();
@@ -86,12 +87,13 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
     });
   }
 
-  void tell(const Act& act, const std::string& error) {
+  void tell(const Act& act, const ActAnswer& answer) {
     // kube-scheduler may take a nomination back at once.
     const bool is_awaited = act.kind != ActKind::kNominate || options_.mode != ApplyMode::kExtender;
-    if (error.empty() && !options_.dry_run && is_awaited) written_.add(act);
-    if (!error.empty()) ++result_.refused;
-    handlers_.on_act(act, error);
+    if (is_awaited && !options_.dry_run && answer.is_unknown) written_.add(act, WrittenActs::kMostWaitOfUnanswered);
+    if (is_awaited && !options_.dry_run && answer.error.empty()) written_.add(act);
+    if (!answer.error.empty()) ++result_.refused;
+    handlers_.on_act(act, answer.error);
   }
 
   void send_all(bool dry_run, std::function<void(const Answers&)> then) {
@@ -103,10 +105,11 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
     const std::vector<Act>& acts = groups_[at_].acts;
     auto round = std::make_shared<Round>(Round{Answers(acts.size()), acts.size(), std::move(then)});
     for (std::size_t i = 0; i < acts.size(); ++i) {
-      send(acts[i], dry_run, [weak = weak_from_this(), round, i](const api_server::ApiResponse& response) {
+      send(acts[i], dry_run, [weak = weak_from_this(), round, i, dry_run](const api_server::ApiResponse& response) {
         const auto self = weak.lock();
         if (!self || !self->done_) return;
-        round->answers[i] = response.is_ok() ? "" : response.error;
+        const bool is_unknown = !dry_run && (response.status == 0 || response.status >= 500);
+        round->answers[i] = {response.is_ok() ? "" : response.error, is_unknown};
         if (--round->left == 0) round->then(round->answers);
       });
     }

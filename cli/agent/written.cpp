@@ -1,5 +1,7 @@
 #include "cli/agent/written.h"
 
+#include <algorithm>
+
 #include "cli/agent/nominations.h"
 #include "io/kubernetes/object/object.h"
 #include "model/base/require.h"
@@ -15,14 +17,13 @@ bool has_request(const Act& act, const api_server::ObjectStore& objects) {
 
 bool WrittenActs::are_seen(const api_server::ObjectStore& objects) {
   const auto now = clock_();
-  std::erase_if(acts_,
-                [&](const Written& written) { return now - written.at >= kMostWait || is_seen(written.act, objects); });
+  std::erase_if(acts_, [&](const Written& written) { return now >= written.until || is_seen(written.act, objects); });
   return acts_.empty();
 }
 
 std::chrono::steady_clock::time_point WrittenActs::end() const {
   MUSTER_REQUIRE(!acts_.empty());
-  return acts_.front().at + kMostWait;
+  return std::ranges::min(acts_, {}, &Written::until).until;
 }
 
 bool WrittenActs::is_seen(const Act& act, const api_server::ObjectStore& objects) const {

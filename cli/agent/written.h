@@ -15,25 +15,27 @@ class WrittenActs {
  public:
   // After this time a write is taken for seen: another writer may have undone it in between.
   static constexpr std::chrono::seconds kMostWait{30};
+  // The same for a write without an answer, such as when the API server went down: it may have been made or not.
+  static constexpr std::chrono::seconds kMostWaitOfUnanswered{5};
 
   WrittenActs(ApplyMode mode, api_server::Clock clock) : mode_(mode), clock_(std::move(clock)) {}
 
-  void add(const Act& act) { acts_.push_back({act, clock_()}); }
+  void add(const Act& act, std::chrono::seconds most_wait = kMostWait) { acts_.push_back({act, clock_() + most_wait}); }
   // Forgets those that the store shows. Whether there are none left.
   bool are_seen(const api_server::ObjectStore& objects);
-  // When the oldest one is forgotten in any case. Requires that there is one.
+  // When the first one is forgotten in any case. Requires that there is one.
   std::chrono::steady_clock::time_point end() const;
 
  private:
   struct Written {
     Act act;
-    std::chrono::steady_clock::time_point at;
+    std::chrono::steady_clock::time_point until;
   };
   bool is_seen(const Act& act, const api_server::ObjectStore& objects) const;
 
   ApplyMode mode_;
   api_server::Clock clock_;
-  std::vector<Written> acts_;  // in the order of their times
+  std::vector<Written> acts_;
 };
 
 }  // namespace muster::cli

@@ -1,6 +1,8 @@
 #include "cli/agent/runner.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -9,6 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/agent/written.h"
+#include "io/json/json_document.h"
+#include "io/kubernetes/kinds.h"
 #include "test/api_server/running.h"
 
 namespace muster::cli {
@@ -98,10 +103,42 @@ TEST_F(Runner, NoPodOfAGangIsBoundIfOneIsRefused) {
   EXPECT_EQ(told_.back(), "d made") << "the next gang does not mind";
 }
 
-TEST_F(Runner, AnEvictionThatABudgetForbidsIsNotTriedAgain) {
+TEST_F(Runner, NoPodIsEvictedForAGangIfABudgetForbidsOne) {
   const ActsDone done = run({group(ActKind::kEvict, "g", {"a", "b"})}, {"a"});
-  EXPECT_EQ(done.refused, 1);
-  EXPECT_EQ(server_->acts().size(), 2U);
+  EXPECT_EQ(done.refused, 2);
+  const std::set<std::string> asked = {"dry eviction a", "dry eviction b"};
+  const std::vector<std::string> acts = server_->acts();
+  EXPECT_EQ(acts.size(), 2U) << "nothing is asked again";
+  EXPECT_EQ(std::set(acts.begin(), acts.end()), asked);
+}
+
+TEST_F(Runner, AnEvictionThatABudgetForbidsIsNotTriedAgain) {
+  EXPECT_EQ(run({group(ActKind::kEvict, "g", {"a"})}, {"a"}).refused, 1);
+  EXPECT_EQ(server_->acts().size(), 1U);
+}
+
+// The API server may have made it before it went down: a plan made before the watch shows it would use its room again.
+TEST_F(Runner, AWriteWithoutAnAnswerIsAwaitedForAWhile) {
+  api_server::FakeServer server([](const FakeRequest&) { return FakeAnswer{504, "", "{}"}; });
+  api_server::ApiClient client(io_, api_server::address_of(server), api_server::steady());
+  const auto start = std::chrono::steady_clock::now();
+  auto now = start;
+  ActRunner runner(client, options_, [&] { return now; }, {[](const Act&, const std::string&) {}, [] { return true; }});
+  bool is_done = false;
+  runner.run({group(ActKind::kStart, "g", {"a"})}, [&](const ActsDone&) { is_done = true; });
+  ASSERT_TRUE(run_until(io_, [&] { return is_done; }));
+  api_server::ObjectStore objects([&] { return now; });
+  const auto pods = std::ranges::find(kubernetes::known_kinds(), "Pod", &kubernetes::KnownKind::kind);
+  api_server::KindSink& sink = objects.add_kind({&*pods, "v1", "pods", true});
+  json::JsonDocument document;
+  sink.list_begins();
+  ASSERT_FALSE(document.parse(R"({"metadata":{"name":"a","namespace":"team","uid":"u","resourceVersion":"1"}})", {}));
+  ASSERT_TRUE(sink.set(document, document.root()));
+  sink.list_ends("1");
+  EXPECT_FALSE(runner.are_seen(objects));
+  EXPECT_EQ(runner.seen_at_latest(), start + WrittenActs::kMostWaitOfUnanswered);
+  now = runner.seen_at_latest();
+  EXPECT_TRUE(runner.are_seen(objects));
 }
 
 TEST_F(Runner, ADryRunOnlyAsks) {

@@ -305,7 +305,7 @@ def main():
     parser.add_argument("--nodes", type=int, default=200, help="with 8 GPUs each")
     parser.add_argument("--pods", type=int, default=2000)
     parser.add_argument("--minutes", type=float, default=5, help="in which they arrive")
-    parser.add_argument("--run-seconds", type=float, default=60, help="for which a gang runs")
+    parser.add_argument("--run-seconds", type=float, default=150, help="for which a gang runs")
     parser.add_argument("--no-faults", dest="faults", action="store_false")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", help="keep logs and data in this folder")
