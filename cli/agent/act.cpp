@@ -1,6 +1,10 @@
 #include "cli/agent/act.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,22 +25,75 @@ std::string requests_path(const exporting::ExportedObject& object) {
                      api_server::percent_encoded(object.namespace_name));
 }
 
+class Grouping {
+ public:
+  explicit Grouping(ActKind kind) : kind_(kind) {}
+
+  void add(const exporting::ExportedObject& object) {
+    std::size_t group = object.gang.empty() ? kNone : group_of(by_gang_, object.gang, kNone);
+    if (!object.victim.empty()) group = group_of(by_victim_, object.victim, group);
+    if (group == kNone) group = new_group();
+    if (groups_[group].acts.empty()) groups_[group].gang = object.gang;
+    groups_[group].acts.push_back({kind_, object});
+  }
+  // In the order of their first acts.
+  std::vector<ActGroup> groups() && {
+    std::erase_if(groups_, [](const ActGroup& group) { return group.acts.empty(); });
+    return std::move(groups_);
+  }
+
+ private:
+  using Names = std::unordered_map<std::string, std::size_t>;
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  std::size_t new_group() {
+    groups_.push_back({kind_, {}, {}});
+    merged_into_.push_back(groups_.size() - 1);
+    return groups_.size() - 1;
+  }
+
+  std::size_t found(std::size_t group) const {
+    while (merged_into_[group] != group) group = merged_into_[group];
+    return group;
+  }
+
+  // The group that the name has; if it has none, `other`, or a new one. Joins it with `other`.
+  std::size_t group_of(Names& names, const std::string& name, std::size_t other) {
+    const auto [known, is_new] = names.try_emplace(name, other);
+    if (is_new && other == kNone) known->second = new_group();
+    const std::size_t group = found(known->second);
+    return other == kNone ? group : join(std::min(group, other), std::max(group, other));
+  }
+
+  std::size_t join(std::size_t first, std::size_t second) {
+    if (first == second) return first;
+    merged_into_[second] = first;
+    std::vector<Act>& acts = groups_[second].acts;
+    if (groups_[first].acts.empty()) groups_[first].gang = groups_[second].gang;
+    groups_[first].acts.insert(groups_[first].acts.end(), std::make_move_iterator(acts.begin()),
+                               std::make_move_iterator(acts.end()));
+    acts.clear();
+    return first;
+  }
+
+  const ActKind kind_;
+  std::vector<ActGroup> groups_;          // those that were merged into others are empty
+  std::vector<std::size_t> merged_into_;  // by group: an earlier one, or itself
+  Names by_gang_, by_victim_;
+};
+
 }  // namespace
 
 std::vector<ActGroup> groups_of(const exporting::ExportedPlan& plan) {
-  std::vector<ActGroup> evictions, starts;
-  std::unordered_map<std::string, std::size_t> evicting, starting;
+  Grouping evictions(ActKind::kEvict), starts(ActKind::kStart);
   for (const exporting::ExportedObject& object : plan.objects) {
     if (object.phase == exporting::ExportPhase::kAfterEvictions) continue;
-    const bool is_eviction = object.phase == exporting::ExportPhase::kEvictions;
-    const ActKind kind = is_eviction ? ActKind::kEvict : ActKind::kStart;
-    std::vector<ActGroup>& groups = is_eviction ? evictions : starts;
-    const auto [known, is_new] = (is_eviction ? evicting : starting).emplace(object.gang, groups.size());
-    if (is_new) groups.push_back({kind, object.gang, {}});
-    groups[known->second].acts.push_back({kind, object});
+    (object.phase == exporting::ExportPhase::kEvictions ? evictions : starts).add(object);
   }
-  evictions.insert(evictions.end(), std::make_move_iterator(starts.begin()), std::make_move_iterator(starts.end()));
-  return evictions;
+  std::vector<ActGroup> groups = std::move(evictions).groups();
+  std::vector<ActGroup> started = std::move(starts).groups();
+  groups.insert(groups.end(), std::make_move_iterator(started.begin()), std::make_move_iterator(started.end()));
+  return groups;
 }
 
 ActGroup failed_requests(const ActGroup& group, const api_server::ObjectStore& objects) {

@@ -23,10 +23,11 @@ struct Act {
   std::string pod() const { return object.namespace_name + "/" + object.name; }
 };
 
-// Acts that belong together: the pods of a gang that start, or those that leave for it.
+// Acts that belong together: the pods of a gang that start; or those that leave for it, with all others that leave of
+// their gangs, so that no gang is taken apart, with what these leave for, and so on.
 struct ActGroup {
   ActKind kind = ActKind::kStart;
-  std::string gang;  // empty: pods that leave for no gang
+  std::string gang;  // of evictions: the first that they make room for; empty: none
   std::vector<Act> acts;
 };
 

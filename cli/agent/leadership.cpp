@@ -166,10 +166,15 @@ class Leadership::Implementation : public std::enable_shared_from_this<Implement
   void settle(bool is_leading) {
     const bool was_leading = std::exchange(is_leading_, is_leading);
     if (was_leading == is_leading) return;
-    handlers_.on_message(
-        is_leading ? fmt::format("{} leads: it holds the Lease {}/{}", identity_, lease_.namespace_name, lease_.name)
-                   : fmt::format("{} follows: {} holds the Lease", identity_,
-                                 record_.holder.empty() ? "no agent" : record_.holder));
+    if (is_leading) {
+      handlers_.on_message(
+          fmt::format("{} leads: it holds the Lease {}/{}", identity_, lease_.namespace_name, lease_.name));
+    } else if (record_.holder == identity_) {
+      handlers_.on_message(identity_ + " follows: it could not renew the Lease in time");
+    } else {
+      handlers_.on_message(fmt::format("{} follows: {} holds the Lease", identity_,
+                                       record_.holder.empty() ? "no agent" : record_.holder));
+    }
     handlers_.on_change();
   }
 

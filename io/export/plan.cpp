@@ -163,6 +163,7 @@ bool Exporter::write_eviction(const PlanStep& step) {
   json::JsonWriter json = new_object(ExportPhase::kEvictions, pod);
   out_.objects.back().node = step.eviction->node;
   out_.objects.back().gang = step.eviction->for_gang;
+  out_.objects.back().victim = cluster_.gang(step.eviction->pod);
   exporting::write_eviction(json, pod);
   return true;
 }

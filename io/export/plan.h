@@ -18,7 +18,8 @@ struct ExportedObject {
   ExportPhase phase = ExportPhase::kNow;  // kNow, kEvictions or kAfterEvictions
   std::string namespace_name, name, uid;  // of the pod; no uid: it is not known
   std::string node;                       // where the pod is placed, or evicted from
-  std::string gang;  // of the pod that is placed; of an eviction, the one it makes room for, empty if there is none
+  std::string gang;    // of the pod that is placed; of an eviction, the one it makes room for, empty if there is none
+  std::string victim;  // of an eviction: the gang that the pod belongs to
 };
 
 struct ExportedPlan {

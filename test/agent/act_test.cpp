@@ -9,7 +9,7 @@ using exporting::ExportedObject;
 using exporting::ExportPhase;
 
 ExportedObject object(const char* name, const char* gang, ExportPhase phase = ExportPhase::kNow) {
-  return {"{}", phase, "team", name, "uid", "n1", gang};
+  return {"{}", phase, "team", name, "uid", "n1", gang, {}};
 }
 
 TEST(Acts, AreGroupedByGangEvictionsFirst) {
@@ -24,6 +24,31 @@ TEST(Acts, AreGroupedByGangEvictionsFirst) {
   ASSERT_EQ(groups[1].acts.size(), 2U);
   EXPECT_EQ(groups[1].acts[1].pod(), "team/a-1");
   EXPECT_EQ(groups[2].gang, "b");
+}
+
+// Of a gang that makes room for several others, no part leaves without the rest.
+TEST(Acts, OfAGangThatLeavesStayTogether) {
+  const auto eviction = [](const char* pod, const char* gang, const char* victim) {
+    ExportedObject evicted = object(pod, gang, ExportPhase::kEvictions);
+    evicted.victim = victim;
+    return evicted;
+  };
+  exporting::ExportedPlan plan;
+  plan.objects = {eviction("v-0", "a", "v"), eviction("w-0", "b", "w"), eviction("x-0", "c", "x"),
+                  eviction("v-1", "b", "v"), eviction("s-0", "", "s"),  eviction("t-0", "", "t"),
+                  eviction("s-1", "", "s"),  eviction("w-1", "b", "w")};
+  const std::vector<ActGroup> groups = groups_of(plan);
+  const auto names = [&](std::size_t group) {
+    std::string text;
+    for (const Act& act : groups.at(group).acts) text += act.object.name + " ";
+    return text;
+  };
+  ASSERT_EQ(groups.size(), 4U);
+  EXPECT_EQ(names(0), "v-0 w-0 v-1 w-1 ");
+  EXPECT_EQ(groups[0].gang, "a");
+  EXPECT_EQ(names(1), "x-0 ");
+  EXPECT_EQ(names(2), "s-0 s-1 ") << "stale gangs leave for no other, each by itself";
+  EXPECT_EQ(names(3), "t-0 ");
 }
 
 TEST(Acts, HaveTheRequestOfTheirMode) {

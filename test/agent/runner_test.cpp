@@ -54,7 +54,7 @@ class ActServer {
 ActGroup group(ActKind kind, const std::string& gang, const std::vector<std::string>& pods) {
   ActGroup made{kind, gang, {}};
   for (const std::string& pod : pods)
-    made.acts.push_back({kind, {"{}", exporting::ExportPhase::kNow, "team", pod, "u", "n1", gang}});
+    made.acts.push_back({kind, {"{}", exporting::ExportPhase::kNow, "team", pod, "u", "n1", gang, {}}});
   return made;
 }
 

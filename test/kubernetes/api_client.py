@@ -14,7 +14,7 @@ import urllib.parse
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"  # JSON is YAML
-BROKEN = (http.client.HTTPException, ConnectionError, TimeoutError)
+BROKEN = (http.client.HTTPException, ConnectionError, TimeoutError, ssl.SSLError)
 
 
 class ApiError(Exception):
