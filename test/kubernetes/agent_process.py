@@ -31,7 +31,7 @@ class Agent:
             self.process = subprocess.Popen(
                 [MUSTER, "agent", "--kube-api", cluster.server, "--ca", str(cluster.authority), "--token-file",
                  str(self.token), "--listen", "tcp:127.0.0.1:0", "--lease", "muster/muster-agent", "--log-format", "text",
-                 "--period", "300ms", "--threads", "1", *arguments],
+                 "--threads", "1", *(() if "--period" in arguments else ("--period", "300ms")), *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def replace_token(self, token):

@@ -26,6 +26,7 @@ import sys
 import threading
 import time
 
+import bulk
 import objects
 from agent_process import Agent, grant
 from api_client import ApiError, wait_for
@@ -110,10 +111,13 @@ class Scale:
             self.pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(4))
             self._prepare()
             watch = stack.enter_context(PodWatch(cluster, self.observer.event))
-            wait_for("the watch", lambda: len(watch.pods) >= self.options.pods, 300)
+            try:
+                wait_for("the watch", lambda: len(watch.pods) >= self.options.pods, 120)
+            except TimeoutError:
+                sys.exit(f"the watch shows {len(watch.pods)} of {self.options.pods} pods; last error: {watch.error}")
             self.agent = Agent(cluster, "agent", "--apply", "bindings", "--period", "1s", *self.options.agent)
             stack.callback(self.agent.stop)
-            wait_for("the agent", self.agent.leads, 300)
+            wait_for("the agent", lambda: self.agent.process.poll() is not None or self.agent.leads(), 300)
             print(f"the agent leads after reading {self.options.pods} pods; memory {self.agent.memory()}", flush=True)
             self._churn()
             self._finish()
@@ -125,24 +129,36 @@ class Scale:
         self.api.create(objects.namespace("ml"))
         grant(self.cluster, "bindings")
         begun = time.monotonic()
-        self.cluster.create_nodes(options.nodes)
-        # They are bound by hand: node i has the pods i, i + nodes, ...; one process creates about 300 a second.
-        names = [f"old{number}" for number in range(options.pods // 4)]
-        jobs = [(name, [f"gpu-{(4 * index + i) % options.nodes + 1}" for i in range(4)])
-                for index, name in enumerate(names)]
-        for _ in self.pool.map(self._make_old, jobs):
-            pass
-        for name in names:
-            self.observer.running.put((name, 4))
-        print(f"{options.nodes} nodes, {4 * len(names)} pods created in {time.monotonic() - begun:.0f} s", flush=True)
+        self._fill()
+        print(f"{options.nodes} nodes, {options.pods} pods created in {time.monotonic() - begun:.0f} s", flush=True)
 
-    def _make_old(self, job):
-        name, nodes = job
-        group, pods = bare_gang(name, 4, schedulerName="muster")
-        self.api.create(group)
-        for pod, node in zip(pods, nodes):
-            pod["spec"]["nodeName"] = node
-            self.api.create(pod)
+    def _fill(self):
+        """Node i has the pods i, i + nodes, ...; gangs of 4 that run. The first of each kind is made by the API server."""
+        options = self.options
+        nodes = [f"gpu-{i}" for i in range(1, options.nodes + 1)]
+        gangs = [f"old{number}" for number in range(options.pods // 4)]
+        self.cluster.create_nodes(1)
+        node = self.api.get("v1", "Node", nodes[0])
+        group, pods = bare_gang(gangs[0], 4, schedulerName="muster")
+        group, pod = self.api.create(group), self.api.create(pods[0] | {"spec": pods[0]["spec"] | {"nodeName": nodes[0]}})
+        wait_for("the first pod", lambda: self.api.get("v1", "Pod", f"{gangs[0]}-0", "ml")["status"]["phase"] == "Running")
+        pod = self.api.get("v1", "Pod", f"{gangs[0]}-0", "ml")
+
+        def host(made, _):
+            made["metadata"]["labels"]["kubernetes.io/hostname"] = made["metadata"]["name"]
+
+        def place(made, index):
+            made["spec"]["nodeName"] = nodes[(index + 1) % len(nodes)]
+            made["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = made["metadata"]["name"].rsplit("-", 1)[0]
+
+        members = [f"{gang}-{i}" for gang in gangs for i in range(4)]
+        bulk.write(self.cluster, "minions", bulk.clones(node, nodes[1:], host))
+        bulk.write(self.cluster, "scheduling.x-k8s.io/podgroups", bulk.clones(group, gangs[1:]))
+        bulk.write(self.cluster, "pods", bulk.clones(pod, members[1:], place))
+        for gang in gangs:
+            self.observer.running.put((gang, 4))
+        # One transaction is one version: a list in the middle of it has a part, and a watch from there on never the rest.
+        wait_for("the API server to show all pods", lambda: len(self.api.list("v1", "Pod")) == options.pods, 300)
 
     def _churn(self):
         options, begin = self.options, time.monotonic()
