@@ -27,11 +27,12 @@ class Agent:
         self._memory = {}
         self.token = cluster.folder / f"{name}.token"
         self.replace_token(cluster.service_account_token("muster-agent", "muster"))
+        period = () if "--period" in arguments else ("--period", "300ms")
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [MUSTER, "agent", "--kube-api", cluster.server, "--ca", str(cluster.authority), "--token-file",
                  str(self.token), "--listen", "tcp:127.0.0.1:0", "--lease", "muster/muster-agent", "--log-format", "text",
-                 "--threads", "1", *(() if "--period" in arguments else ("--period", "300ms")), *arguments],
+                 "--threads", "1", *period, *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def replace_token(self, token):

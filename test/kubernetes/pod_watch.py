@@ -65,7 +65,8 @@ class PodWatch:
 
     def _watch(self, version):
         """Returns the last resource version, or nothing if it is too old."""
-        response = self._get(f"/api/v1/pods?watch=1&allowWatchBookmarks=true&timeoutSeconds=10&resourceVersion={version}")
+        query = f"watch=1&allowWatchBookmarks=true&timeoutSeconds=10&resourceVersion={version}"
+        response = self._get(f"/api/v1/pods?{query}")
         while True:
             line = response.readline()
             if not line:

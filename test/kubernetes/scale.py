@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long `muster agent --apply bindings` takes from a pod to its Binding in a large cluster, and what memory it needs.
+"""How long `muster agent --apply bindings` takes from a pod to its Binding in a large cluster, and its memory.
 
     scale.py [--nodes N] [--pods N] [--rate N] [--minutes N] [--report-every SECONDS] [-- OPTION...]
 
@@ -133,16 +133,22 @@ class Scale:
         print(f"{options.nodes} nodes, {options.pods} pods created in {time.monotonic() - begun:.0f} s", flush=True)
 
     def _fill(self):
-        """Node i has the pods i, i + nodes, ...; gangs of 4 that run. The first of each kind is made by the API server."""
+        """Node i has the pods i, i + nodes, ...; they run, in gangs of 4. The API server makes one of each."""
         options = self.options
         nodes = [f"gpu-{i}" for i in range(1, options.nodes + 1)]
         gangs = [f"old{number}" for number in range(options.pods // 4)]
         self.cluster.create_nodes(1)
         node = self.api.get("v1", "Node", nodes[0])
         group, pods = bare_gang(gangs[0], 4, schedulerName="muster")
-        group, pod = self.api.create(group), self.api.create(pods[0] | {"spec": pods[0]["spec"] | {"nodeName": nodes[0]}})
-        wait_for("the first pod", lambda: self.api.get("v1", "Pod", f"{gangs[0]}-0", "ml")["status"]["phase"] == "Running")
-        pod = self.api.get("v1", "Pod", f"{gangs[0]}-0", "ml")
+        group = self.api.create(group)
+        pods[0]["spec"]["nodeName"] = nodes[0]
+        self.api.create(pods[0])
+
+        def running():
+            first = self.api.get("v1", "Pod", f"{gangs[0]}-0", "ml")
+            return first if first["status"]["phase"] == "Running" else None
+
+        pod = wait_for("the first pod", running)
 
         def host(made, _):
             made["metadata"]["labels"]["kubernetes.io/hostname"] = made["metadata"]["name"]
@@ -157,7 +163,7 @@ class Scale:
         bulk.write(self.cluster, "pods", bulk.clones(pod, members[1:], place))
         for gang in gangs:
             self.observer.running.put((gang, 4))
-        # One transaction is one version: a list in the middle of it has a part, and a watch from there on never the rest.
+        # A transaction is one version: a list in the middle of it has a part, and a watch from there on never the rest.
         wait_for("the API server to show all pods", lambda: len(self.api.list("v1", "Pod")) == options.pods, 300)
 
     def _churn(self):

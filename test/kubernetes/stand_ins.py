@@ -135,7 +135,8 @@ class LeaderWorkerSets(StandIn):
             name = leader if i == 0 else f"{leader}-{i}"
             if (namespace, name) in names:
                 continue
-            source = template.get("leaderTemplate", template["workerTemplate"]) if i == 0 else template["workerTemplate"]
+            worker = template["workerTemplate"]
+            source = template.get("leaderTemplate", worker) if i == 0 else worker
             pod = copy.deepcopy({"apiVersion": "v1", "kind": "Pod", "metadata": source.get("metadata", {}),
                                  "spec": source["spec"]})
             labels = {"leaderworkerset.sigs.k8s.io/name": metadata["name"],

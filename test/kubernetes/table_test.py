@@ -5,9 +5,13 @@ import pathlib
 import re
 import unittest
 
+import churn  # noqa: F401  it and what it imports have no syntax errors
 import custom_resources
-import test_control_plane  # noqa: F401  it and what it imports have no syntax errors
+import scale  # noqa: F401
+import test_agent  # noqa: F401
+import test_control_plane  # noqa: F401
 import test_snapshot  # noqa: F401
+import test_workloads  # noqa: F401
 
 KINDS = pathlib.Path(__file__).resolve().parents[2] / "io" / "kubernetes" / "kinds.cpp"
 KUBERNETES = {"", "apps", "batch", "policy", "scheduling.k8s.io", "storage.k8s.io"}  # served by the API server itself

@@ -232,8 +232,8 @@ class WorkloadsTest(AgentCase):
             self.await_pods("the workers to be gone", lambda pods: not pods, labels="app=horovod", **where)
             self.cluster.kubectl("cordon", "third-1")
             free = 16 - 9
-            self.api.create_all([objects.pod(f"other-{i}", "ml-training", 1, schedulerName="scheduler-plugins-scheduler",
-                                             labels={"app": "other"}) for i in range(free)])
+            spec = {"schedulerName": "scheduler-plugins-scheduler", "labels": {"app": "other"}}
+            self.api.create_all([objects.pod(f"other-{i}", "ml-training", 1, **spec) for i in range(free)])
             self.await_all_bound(free, labels="app=other", **where)
             self.apply("coscheduling-critical")
             self.await_all_bound(4, labels="app=critical", **where)
