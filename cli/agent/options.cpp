@@ -18,6 +18,10 @@ constexpr const char* kDefaultLease = "muster-agent";
 constexpr std::string_view kDefaultGate = "muster/planned", kDefaultSchedulerName = "muster";
 constexpr std::array<std::string_view, 5> kModes = {"none", "gates", "kai", "bindings", "extender"};
 
+// Of the budget, for the solver: reading a large cluster may take more than all of it, and a plan that is cut off leaves
+// gangs waiting that have room.
+constexpr double kLeastShare = 0.5;
+
 ApplyMode mode_of(const Settings& settings) {
   const std::string name = settings.choice("apply");
   return static_cast<ApplyMode>(std::ranges::find(kModes, name) - kModes.begin());
@@ -156,6 +160,7 @@ AgentOptions agent_options(const Settings& settings) {
   options.reader.kubernetes.awaits_groups = true;
   options.line = line_options(settings);
   if (!settings.text("budget")) options.line.budget = std::chrono::nanoseconds(options.period).count() / 2;
+  options.line.least_share = kLeastShare;
   options.reader.threads = options.line.solve.threads;
   settle_pods(options);
   const bool is_json = settings.choice("log-format") == "json";

@@ -117,8 +117,9 @@ class Scale:
                 sys.exit(f"the watch shows {len(watch.pods)} of {self.options.pods} pods; last error: {watch.error}")
             self.agent = Agent(cluster, "agent", "--apply", "bindings", "--period", "1s", *self.options.agent)
             stack.callback(self.agent.stop)
-            wait_for("the agent", lambda: self.agent.process.poll() is not None or self.agent.leads(), 300)
-            print(f"the agent leads after reading {self.options.pods} pods; memory {self.agent.memory()}", flush=True)
+            begun = time.monotonic()
+            wait_for("the agent's first plan", self._has_planned, 300)
+            print(f"the first plan came after {time.monotonic() - begun:.0f} s; memory {self.agent.memory()}", flush=True)
             self._churn()
             self._finish()
         return 1 if self.observer.faults else 0
@@ -165,6 +166,11 @@ class Scale:
             self.observer.running.put((gang, 4))
         # A transaction is one version: a list in the middle of it has a part, and a watch from there on never the rest.
         wait_for("the API server to show all pods", lambda: len(self.api.list("v1", "Pod")) == options.pods, 300)
+
+    def _has_planned(self):
+        if self.agent.process.poll() is not None:
+            sys.exit(self.agent.text()[-2000:])
+        return self.agent.leads() and json.loads(self.agent.get("/v1/status"))["plans"] > 0
 
     def _churn(self):
         options, begin = self.options, time.monotonic()
