@@ -16,8 +16,10 @@ constexpr CodeTable<HttpFault, kHttpFaults> kFaultTexts = {
      {HttpFault::kHeaderTooLarge, "HeaderTooLarge"},
      {HttpFault::kInvalidHttp, "InvalidHttp"},
      {HttpFault::kMethodNotAllowed, "MethodNotAllowed"},
+     {HttpFault::kNoState, "NoState"},
      {HttpFault::kNotFound, "NotFound"},
      {HttpFault::kQueueFull, "QueueFull"},
+     {HttpFault::kSequenceGap, "SequenceGap"},
      {HttpFault::kTooManyBytes, "TooManyBytes"},
      {HttpFault::kUnknownExpectation, "UnknownExpectation"},
      {HttpFault::kUnsupportedContentEncoding, "UnsupportedContentEncoding"},
@@ -34,12 +36,13 @@ std::string_view problem_code_text(const ProblemCode& code) {
 }
 
 std::string_view reason_phrase(unsigned status) {
-  constexpr std::array<std::pair<unsigned, std::string_view>, 18> kPhrases = {{{100, "Continue"},
+  constexpr std::array<std::pair<unsigned, std::string_view>, 19> kPhrases = {{{100, "Continue"},
                                                                                {200, "OK"},
                                                                                {400, "Bad Request"},
                                                                                {404, "Not Found"},
                                                                                {405, "Method Not Allowed"},
                                                                                {408, "Request Timeout"},
+                                                                               {409, "Conflict"},
                                                                                {411, "Length Required"},
                                                                                {413, "Content Too Large"},
                                                                                {415, "Unsupported Media Type"},

@@ -176,6 +176,14 @@ bool find_or_read_spec(SnapshotInput& in, const SpecValues& values, PodSpecIndex
   return true;
 }
 
+// Of a template of an earlier document, of which only the outcome is known.
+bool resolve_earlier(SnapshotInput& in, const PodSpec& earlier, const SpecValues& own, PodSpecIndex& out) {
+  PodSpec spec = earlier;
+  if (!replace_in_pod_spec(in, own, spec)) return false;
+  out = in.specs.keep(std::move(spec), in.snapshot.pod_specs);
+  return true;
+}
+
 std::string_view namespace_of(std::string_view pod_name) {
   const std::size_t slash = pod_name.find('/');
   return slash == std::string_view::npos || slash == 0 ? "default" : pod_name.substr(0, slash);
@@ -396,6 +404,8 @@ bool resolve_spec(SnapshotInput& input, json::JsonValue template_name, const Spe
   if (!template_name) return find_or_read_spec(input, own, out);
   const auto found = input.templates.find(template_name.string());
   if (found == input.templates.end()) {
+    const PodSpec* earlier = input.earlier_template ? input.earlier_template(template_name.string()) : nullptr;
+    if (earlier != nullptr) return resolve_earlier(input, *earlier, own, out);
     return input.fail(template_name, ErrorCode::kUnknownName,
                       "unknown template \"" + std::string(template_name.string()) + "\"");
   }

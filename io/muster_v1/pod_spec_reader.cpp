@@ -147,7 +147,32 @@ constexpr std::array<json::Field<SnapshotInput, PodSpec>, kSpecKeyCount> kSpecFi
      {kSpecKeys[9], read_topology_spread},
      {kSpecKeys[10], read_volume_node_affinity}}};
 
+// Takes back what each key of kSpecKeys says.
+constexpr std::array<void (*)(PodSpec&), kSpecKeyCount> kSpecResets = {
+    {[](PodSpec& s) { s.resources.clear(); }, [](PodSpec& s) { s.gpu = {}; }, [](PodSpec& s) { s.gpu_models.clear(); },
+     [](PodSpec& s) { s.node_selector.clear(); }, [](PodSpec& s) { s.node_affinity = {}; },
+     [](PodSpec& s) { s.tolerations.clear(); },
+     [](PodSpec& s) {
+       s.anti_affinity.clear();
+       s.preferred_anti_affinity.clear();
+     },
+     [](PodSpec& s) { s.host_ports.clear(); },
+     [](PodSpec& s) {
+       s.affinity.clear();
+       s.preferred_affinity.clear();
+     },
+     [](PodSpec& s) { s.topology_spread.clear(); }, [](PodSpec& s) { s.volume_terms.reset(); }}};
+
 }  // namespace
+
+bool replace_in_pod_spec(SnapshotInput& input, const SpecValues& values, PodSpec& spec) {
+  for (std::size_t i = 0; i < kSpecKeyCount; ++i) {
+    if (!values[i]) continue;
+    kSpecResets[i](spec);
+    if (!kSpecFields[i].read(input, values[i], spec)) return false;
+  }
+  return true;
+}
 
 bool read_pod_spec(SnapshotInput& input, const SpecValues& values, PodSpec& out) {
   out.resources.assign(values[0] ? 0 : 1, kOnePod);

@@ -8,6 +8,9 @@ namespace muster::muster_v1 {
 // Reads the values that are present; `pods` is 1 if it is not named. Errors: as SnapshotReader's.
 [[nodiscard]] bool read_pod_spec(SnapshotInput& input, const SpecValues& values, PodSpec& out);
 
+// The same over a spec that is there: each value that is present replaces what the key says in it.
+[[nodiscard]] bool replace_in_pod_spec(SnapshotInput& input, const SpecValues& values, PodSpec& spec);
+
 // The parts of it that Kubernetes defines.
 [[nodiscard]] bool read_node_affinity(SnapshotInput& input, json::JsonValue object, NodeAffinity& out);
 [[nodiscard]] bool read_volume_node_affinity(SnapshotInput& input, json::JsonValue object, PodSpec& out);

@@ -17,6 +17,7 @@ SnapshotInput::SnapshotInput(const SnapshotInput& whole, Snapshot& into)
       may_add_resources(false),
       resource_index(whole.resource_index),
       templates(whole.templates),
+      earlier_template(whole.earlier_template),
       specs(whole.specs) {
   snapshot.pod_specs = whole.snapshot.pod_specs;
 }

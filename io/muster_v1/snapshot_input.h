@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,6 +42,9 @@ struct SnapshotInput : json::Reading {
   bool settling = false;
   std::unordered_map<std::string_view, ResourceIndex> resource_index;
   std::unordered_map<std::string_view, PodTemplate> templates;  // keys in the document
+  // The template of an earlier document of the same cluster; null: there is none. May be empty: no document came
+  // before.
+  std::function<const PodSpec*(std::string_view)> earlier_template;
   PodSpecs specs;
   LastNames last;
 
@@ -103,6 +107,8 @@ template <class Target, std::size_t N, class Finish>
 
 // A whole snapshot line.
 [[nodiscard]] bool read_snapshot(SnapshotInput& input, json::JsonValue root);
+// An object with the keys of one, of which none has to be there.
+[[nodiscard]] bool read_snapshot_part(SnapshotInput& input, json::JsonValue object);
 
 // The sections of a snapshot, each appended to the snapshot or set in it.
 [[nodiscard]] bool read_nodes(SnapshotInput& input, json::JsonValue list);

@@ -8,6 +8,7 @@
 #include "io/kubernetes/items.h"
 #include "io/kubernetes/object/slim.h"
 #include "io/muster_v1/known_objects.h"
+#include "io/muster_v1/settle.h"
 #include "io/muster_v1/snapshot_input.h"
 #include "model/build/repair_snapshot.h"
 
@@ -30,7 +31,7 @@ bool note(SnapshotInput&, json::JsonValue value, Sections& sections) {
 }
 
 constexpr std::array<json::Field<SnapshotInput, Sections>, 14> kSnapshotFields = {
-    {{"format", note<&Sections::format>, true},
+    {{"format", note<&Sections::format>},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
      {"policy", note<&Sections::policy>},
@@ -104,9 +105,19 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
 }  // namespace
 
 bool read_snapshot(SnapshotInput& input, json::JsonValue root) {
+  return check_format(input, root) && read_snapshot_part(input, root);
+}
+
+bool read_snapshot_part(SnapshotInput& input, json::JsonValue object) {
   Sections sections;
-  return check_format(input, root) && json::read_fields(input, root, kSnapshotFields, sections) &&
-         read_sections(input, sections);
+  return json::read_fields(input, object, kSnapshotFields, sections) && read_sections(input, sections);
+}
+
+void settle(const PolicyOverrides& policy, Snapshot& snapshot) {
+  apply(policy, snapshot);
+  if (std::string remark = remark_on_schedulers(snapshot); !remark.empty())
+    snapshot.anomalies.remark(std::move(remark));
+  hold_gangs(snapshot);
 }
 
 struct SnapshotReader::Implementation {
@@ -136,10 +147,7 @@ Result<Snapshot> SnapshotReader::Implementation::read(json::JsonDocument& parsed
   SnapshotInput input(parsed, options.lenient, snapshot);
   input.threads = options.threads;
   if (!read_snapshot(input, parsed.root())) return std::move(input.error);
-  apply(options.policy, snapshot);
-  if (std::string remark = remark_on_schedulers(snapshot); !remark.empty())
-    snapshot.anomalies.remark(std::move(remark));
-  hold_gangs(snapshot);
+  settle(options.policy, snapshot);
   return snapshot;
 }
 
