@@ -49,6 +49,7 @@ std::string Metrics::text(const MetricsNow& now) const {
       .sample({}, static_cast<double>(now.worker_failures));
   out.family("muster_finished_gangs_total", "counter", "Gangs whose durations --keep-durations has counted.")
       .sample({}, static_cast<double>(now.finished_gangs));
+  write_states(out, now.states);
   write_process_metrics(out);
   return text;
 }
@@ -58,6 +59,21 @@ void Metrics::write_queue(http::PrometheusText& out, const MetricsNow& now) {
       .sample({}, static_cast<double>(now.queue_depth));
   out.family("muster_requests_in_flight", "gauge", "Requests accepted and not yet answered.")
       .sample({}, static_cast<double>(now.requests_in_flight));
+}
+
+void Metrics::write_states(http::PrometheusText& out, const std::optional<StateReport>& states) {
+  const StateReport held = states.value_or(StateReport{});
+  out.family("muster_state_objects", "gauge", "Objects of the clusters that are kept between cycles, by kind.")
+      .sample({{"object", "node"}}, static_cast<double>(held.nodes))
+      .sample({{"object", "queue"}}, static_cast<double>(held.queues))
+      .sample({{"object", "gang"}}, static_cast<double>(held.gangs))
+      .sample({{"object", "pod"}}, static_cast<double>(held.pods));
+  if (!states) return;
+  out.family("muster_state_sequence", "gauge", "Sequence number of the kept cluster that changed last.")
+      .sample({}, static_cast<double>(held.sequence));
+  const std::chrono::duration<double> age = std::chrono::steady_clock::now() - held.changed;
+  out.family("muster_state_age_seconds", "gauge", "Time since the last change of a kept cluster.")
+      .sample({}, age.count());
 }
 
 }  // namespace muster::cli

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "cli/serve/serving_metrics.h"
 #include "cli/serve/snapshot_metrics.h"
 #include "cli/serve/solving_metrics.h"
+#include "cli/serve/states.h"
 #include "io/http/prometheus_text.h"
 
 namespace muster::cli {
@@ -20,7 +22,8 @@ namespace muster::cli {
 struct MetricsNow {
   std::size_t queue_depth = 0, requests_in_flight = 0, connections = 0;
   std::int64_t worker_failures = 0;
-  std::int64_t finished_gangs = 0;  // that histories count, since the start
+  std::int64_t finished_gangs = 0;    // that histories count, since the start
+  std::optional<StateReport> states;  // that are kept; none: there is none
 };
 
 // Safe to use from several threads.
@@ -37,6 +40,7 @@ class Metrics {
 
  private:
   static void write_queue(http::PrometheusText& out, const MetricsNow& now);
+  static void write_states(http::PrometheusText& out, const std::optional<StateReport>& states);
 
   mutable std::mutex mutex_;
   SolvingMetrics solving_;

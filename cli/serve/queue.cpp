@@ -134,20 +134,44 @@ Answer answer_at_once(const QueuedLine& work, muster_v1::SnapshotReader& reader)
 // Verifying, importing and exporting end here.
 void ServeQueue::parse(QueuedLine work, muster_v1::SnapshotReader& reader) {
   try {
-    if (work.kind == WorkKind::kSolve) {
-      ParsedLine line = parse_line(reader, work.text, work.number, time_source(*work.options));
-      line.begun = work.arrived;
-      ServeHistories::Ticket ticket = histories_.fill_in(work.exchange->request.field(kClusterField), line);
-      parsed_.push({std::move(work), std::move(line), std::move(ticket)}, 0);
-      return;
+    switch (work.kind) {
+      case WorkKind::kSolve: {
+        ParsedLine line = parse_line(reader, work.text, work.number, time_source(*work.options));
+        return solve(std::move(work), std::move(line));
+      }
+      case WorkKind::kSetState:
+      case WorkKind::kChangeState:
+      case WorkKind::kSolveState:
+        return parse_state(std::move(work));
+      default:
+        return finish(work, answer_at_once(work, reader));
     }
-    finish(work, answer_at_once(work, reader));
   } catch (const std::exception& defect) {
     finish(work, defect_answer(work.number, defect));
   }
 }
 
-void ServeQueue::finish(const QueuedLine& work, std::optional<Answer> answer) {
+void ServeQueue::solve(QueuedLine work, ParsedLine line) {
+  line.begun = work.arrived;
+  ServeHistories::Ticket ticket = histories_.fill_in(work.exchange->request.field(kClusterField), line);
+  parsed_.push({std::move(work), std::move(line), std::move(ticket)}, 0);
+}
+
+// Requests change and see the state in the order of their arrival.
+void ServeQueue::parse_state(QueuedLine work) {
+  const http::HttpRequest& request = work.exchange->request;
+  const std::string_view cluster = request.field(kClusterField);
+  muster_v1::ReaderOptions options = work.options->reader;
+  options.kubernetes = with_time(std::move(options.kubernetes), time_source(*work.options));
+  if (work.kind == WorkKind::kSetState)
+    return finish(work, states_.set(cluster, work.text, *sequence_in(request.field(kSequenceField)), options));
+  if (work.kind == WorkKind::kChangeState) return finish(work, states_.change(cluster, work.text, options));
+  std::optional<ParsedLine> line = states_.line(cluster, options);
+  if (!line) return finish(work, no_state(cluster));
+  solve(std::move(work), *std::move(line));
+}
+
+void ServeQueue::finish(const QueuedLine& work, std::optional<ServeAnswer> answer) {
   --parsed_count_;
   work.done(std::move(answer));
 }

@@ -16,12 +16,13 @@
 #include "cli/line/bounded_queue.h"
 #include "cli/line/line.h"
 #include "cli/serve/histories.h"
+#include "cli/serve/states.h"
 #include "io/http/server.h"
 #include "io/muster_v1/snapshot_reader.h"
 
 namespace muster::cli {
 
-enum class WorkKind : std::uint8_t { kSolve, kVerify, kImport, kExport };
+enum class WorkKind : std::uint8_t { kSolve, kVerify, kImport, kExport, kSetState, kChangeState, kSolveState };
 
 // What holds for all lines of a request.
 struct WorkOptions {
@@ -39,7 +40,7 @@ struct QueuedLine {
   portfolio::Clock::time_point arrived;  // from when its budget runs
   std::shared_ptr<const WorkOptions> options;
   // Called on a thread of the queue. None: the client had gone, and nothing was done.
-  std::function<void(std::optional<Answer>)> done;
+  std::function<void(std::optional<ServeAnswer>)> done;
 };
 
 // Called for solved lines, on the threads that solve; `waited`: time in the queue, before and after parsing.
@@ -64,6 +65,8 @@ class ServeQueue {
   std::size_t depth() const;  // lines that wait to be solved, or are read
   std::int64_t worker_failures() const;
   std::int64_t finished_gangs() const { return histories_.finished_gangs(); }
+  // Its reports, which any thread may ask for.
+  const ServeStates& states() const { return states_; }
   // Whether the current plan is so overdue that it will not arrive any more.
   bool is_stuck() const;
 
@@ -83,11 +86,14 @@ class ServeQueue {
   };
   void parse_all();
   void parse(QueuedLine work, muster_v1::SnapshotReader& reader);
-  void finish(const QueuedLine& work, std::optional<Answer> answer);
+  void parse_state(QueuedLine work);
+  void solve(QueuedLine work, ParsedLine line);
+  void finish(const QueuedLine& work, std::optional<ServeAnswer> answer);
   void solve_all(Solver& solver);
 
   ServeHistories& histories_;
   const SolvedWorkObserver observe_;
+  ServeStates states_;  // of the thread that parses
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<QueuedLine> waiting_;

@@ -15,20 +15,22 @@ namespace {
 constexpr std::string_view kJson = "application/json", kLines = "application/x-ndjson", kText = "text/plain";
 constexpr std::string_view kBudgetField = "Muster-Budget", kNoteField = "Muster-Note",
                            kSchedulersField = "Muster-Scheduler-Name", kProtectField = "Muster-Protect",
-                           kExportPath = "/v1/export";
+                           kExportPath = "/v1/export", kStatePath = "/v1/state", kDeltaPath = "/v1/state/delta";
 
 struct Route {
   std::string_view path, allowed;
   std::string_view types;  // of bodies
 };
-constexpr std::array<Route, 8> kRoutes = {{{"/v1/solve", "POST", "application/json or application/x-ndjson"},
-                                           {"/v1/verify", "POST", "application/x-ndjson"},
-                                           {"/v1/import", "POST", "application/json"},
-                                           {"/v1/export", "POST", "application/x-ndjson"},
-                                           {"/healthz", "GET, HEAD", ""},
-                                           {"/readyz", "GET, HEAD", ""},
-                                           {"/version", "GET, HEAD", ""},
-                                           {"/metrics", "GET, HEAD", ""}}};
+constexpr std::array<Route, 10> kRoutes = {{{"/v1/solve", "POST", "application/json or application/x-ndjson"},
+                                            {"/v1/verify", "POST", "application/x-ndjson"},
+                                            {"/v1/import", "POST", "application/json"},
+                                            {"/v1/export", "POST", "application/x-ndjson"},
+                                            {kStatePath, "GET, HEAD, POST", "application/json"},
+                                            {kDeltaPath, "POST", "application/json"},
+                                            {"/healthz", "GET, HEAD", ""},
+                                            {"/readyz", "GET, HEAD", ""},
+                                            {"/version", "GET, HEAD", ""},
+                                            {"/metrics", "GET, HEAD", ""}}};
 
 const Route* route_of(std::string_view path) {
   const auto* found = std::ranges::find(kRoutes, path, &Route::path);
@@ -43,6 +45,15 @@ std::string media_type(const http::HttpRequest& request) {
   std::string small(type.empty() ? kJson : type);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return small;
+}
+
+bool allows(const Route& route, std::string_view method) {
+  for (std::size_t at = 0; at < route.allowed.size();) {
+    const std::size_t end = std::min(route.allowed.find(", ", at), route.allowed.size());
+    if (route.allowed.substr(at, end - at) == method) return true;
+    at = end + 2;
+  }
+  return false;
 }
 
 bool takes(const Route& route, const std::string& type) {
@@ -78,7 +89,10 @@ std::string in_ascii(std::string_view text) {
 WorkKind kind_of(const http::HttpRequest& request) {
   if (request.path == kExportPath) return WorkKind::kExport;
   if (request.path == "/v1/verify") return WorkKind::kVerify;
-  return request.path == "/v1/import" ? WorkKind::kImport : WorkKind::kSolve;
+  if (request.path == kStatePath) return WorkKind::kSetState;
+  if (request.path == kDeltaPath) return WorkKind::kChangeState;
+  if (request.path == "/v1/import") return WorkKind::kImport;
+  return request.body.empty() ? WorkKind::kSolveState : WorkKind::kSolve;
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r\n") == std::string_view::npos; }
@@ -130,13 +144,13 @@ class ServeService::LineStream : public std::enable_shared_from_this<LineStream>
     work.exchange = exchange_;
     work.arrived = portfolio::Clock::now();
     work.options = options_;
-    work.done = [self = shared_from_this()](std::optional<Answer> answer) {
+    work.done = [self = shared_from_this()](std::optional<ServeAnswer> answer) {
       self->service_.post_([self, answer = std::move(answer)]() mutable { self->take_answer(std::move(answer)); });
     };
     service_.queue_.push(std::move(work));
   }
 
-  void take_answer(std::optional<Answer> answer) {
+  void take_answer(std::optional<ServeAnswer> answer) {
     if (answer) service_.tell(exchange_->request, *answer);
     if (!answer || exchange_->is_gone()) {
       service_.release(exchange_->request);
@@ -200,12 +214,11 @@ std::optional<http::HttpResponse> ServeService::refuse_route(const http::HttpReq
     return http::problem_response({404,
                                    http::HttpFault::kNotFound,
                                    "unknown path; known paths: /v1/solve, /v1/verify, /v1/import, /v1/export, "
-                                   "/healthz, /readyz, /version, /metrics",
+                                   "/v1/state, /v1/state/delta, /healthz, /readyz, /version, /metrics",
                                    {}},
                                   head.id);
   }
-  const bool is_post = head.method == "POST";
-  if (is_post == route->types.empty() || (!is_post && head.method != "GET" && head.method != "HEAD")) {
+  if (!allows(*route, head.method)) {
     http::HttpResponse response = http::problem_response(
         {405, http::HttpFault::kMethodNotAllowed, fmt::format("{} accepts {}", route->path, route->allowed), {}},
         head.id);
@@ -247,6 +260,10 @@ std::optional<http::HttpResponse> ServeService::refuse(const http::HttpRequest& 
   }
   if (!is_cluster_name(head.field(kClusterField))) {
     const std::string message = fmt::format("{}: use at most 128 letters, digits and -._:/", kClusterField);
+    return http::problem_response({400, ErrorCode::kInvalidValue, message, {}}, head.id);
+  }
+  if (!sequence_in(head.field(kSequenceField))) {
+    const std::string message = fmt::format("{}: use a whole number below 2^63", kSequenceField);
     return http::problem_response({400, ErrorCode::kInvalidValue, message, {}}, head.id);
   }
   const std::string_view protect = head.field(kProtectField);
@@ -293,8 +310,16 @@ http::HttpResponse ServeService::look_up(const http::HttpRequest& request) const
     return queue_.is_stuck() ? plain(503, "a plan is more than two minutes overdue") : plain(200, "ok");
   }
   if (request.path == "/readyz") return is_draining_ ? plain(503, "shutting down") : plain(200, "ready");
+  if (request.path == kStatePath) {
+    if (const auto report = queue_.states().report(request.field(kClusterField)))
+      return {200, std::string(kJson), state_text(*report), {}};
+    return http::problem_response({404, http::HttpFault::kNoState, "the server holds no state of this cluster", {}},
+                                  request.id);
+  }
   if (request.path == "/version") return {200, std::string(kJson), "{\"version\":\"" MUSTER_VERSION "\"}\n", {}};
-  const MetricsNow now{queue_.depth(), in_flight_, connections_(), queue_.worker_failures(), queue_.finished_gangs()};
+  const MetricsNow now{queue_.depth(),          in_flight_,
+                       connections_(),          queue_.worker_failures(),
+                       queue_.finished_gangs(), queue_.states().summary()};
   return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_.text(now), {}};
 }
 
@@ -305,7 +330,7 @@ void ServeService::serve_document(WorkKind kind, const std::shared_ptr<http::Htt
   work.text = exchange->request.body;
   work.arrived = started_[&exchange->request].at;
   work.options = work_options(exchange->request);
-  work.done = [this, exchange](std::optional<Answer> answer) {
+  work.done = [this, exchange](std::optional<ServeAnswer> answer) {
     post_([this, exchange, answer = std::move(answer)]() mutable {
       release(exchange->request);
       answer ? answer_document(exchange, *std::move(answer)) : exchange->abandon();
@@ -314,8 +339,12 @@ void ServeService::serve_document(WorkKind kind, const std::shared_ptr<http::Htt
   queue_.push(std::move(work));
 }
 
-void ServeService::answer_document(const std::shared_ptr<http::HttpExchange>& exchange, Answer answer) {
+void ServeService::answer_document(const std::shared_ptr<http::HttpExchange>& exchange, ServeAnswer answer) {
   tell(exchange->request, answer);
+  if (answer.conflict) {
+    return exchange->respond(
+        http::problem_response({409, *answer.conflict, std::move(answer.error.message), {}}, exchange->request.id));
+  }
   if (answer.is_error) {
     const InputError& error = answer.error;
     return exchange->respond(
@@ -330,8 +359,8 @@ void ServeService::answer_document(const std::shared_ptr<http::HttpExchange>& ex
 }
 
 // Log records and metrics of an answer: a record for each line of its log.
-void ServeService::tell(const http::HttpRequest& request, const Answer& answer) {
-  if (answer.is_error) metrics_.refused_input(answer.error.code);
+void ServeService::tell(const http::HttpRequest& request, const ServeAnswer& answer) {
+  if (answer.is_error && !answer.conflict) metrics_.refused_input(answer.error.code);
   for (std::size_t at = 0; at < answer.log.size();) {
     console_.say(answer.is_defect ? Severity::kError : Severity::kWarning, next_line(answer.log, at),
                  {{"requestId", request.id}, {"line", fmt::format("{}", answer.number), true}});

@@ -51,8 +51,8 @@ class ServeService final : public http::HttpService {
   };
 
   void serve_document(WorkKind kind, const std::shared_ptr<http::HttpExchange>& exchange);
-  void answer_document(const std::shared_ptr<http::HttpExchange>& exchange, Answer answer);
-  void tell(const http::HttpRequest& request, const Answer& answer);
+  void answer_document(const std::shared_ptr<http::HttpExchange>& exchange, ServeAnswer answer);
+  void tell(const http::HttpRequest& request, const ServeAnswer& answer);
   void release(const http::HttpRequest& request);
   std::shared_ptr<const WorkOptions> work_options(const http::HttpRequest& request) const;
 

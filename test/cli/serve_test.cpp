@@ -85,7 +85,7 @@ TEST(Serve, WhatCannotBeReadIsAProblemThatNamesThePlace) {
   EXPECT_EQ(problem["code"], "WrongType");
   EXPECT_EQ(problem["path"], "$.nodes[0].name");
   EXPECT_EQ(problem["requestId"], answer.field("X-Request-Id"));
-  EXPECT_EQ(server.ask(post("/v1/solve", "")).status, 400);
+  EXPECT_EQ(server.ask(post("/v1/solve", "")).status, 409);  // it asks for the kept state
   EXPECT_EQ(server.ask(post("/v1/solve", " \n\n", "", kLines)).status, 400);
 }
 
