@@ -31,7 +31,7 @@ bool note(SnapshotInput&, json::JsonValue value, Sections& sections) {
 }
 
 constexpr std::array<json::Field<SnapshotInput, Sections>, 14> kSnapshotFields = {
-    {{"format", note<&Sections::format>},
+    {{"format", note<&Sections::format>, true},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
      {"policy", note<&Sections::policy>},
@@ -45,6 +45,13 @@ constexpr std::array<json::Field<SnapshotInput, Sections>, 14> kSnapshotFields =
      {"pods", note<&Sections::pods>},
      {"disruptionBudgets", note<&Sections::disruption_budgets>},
      {"remarks", note<&Sections::remarks>}}};
+
+// The same of a part of a snapshot, which need not name the format.
+constexpr auto kPartFields = [] {
+  auto fields = kSnapshotFields;
+  fields[0].required = false;
+  return fields;
+}();
 
 // Reports a line of another format before its keys are found to be unknown.
 bool check_format(SnapshotInput& input, json::JsonValue root) {
@@ -105,12 +112,14 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
 }  // namespace
 
 bool read_snapshot(SnapshotInput& input, json::JsonValue root) {
-  return check_format(input, root) && read_snapshot_part(input, root);
+  Sections sections;
+  return check_format(input, root) && json::read_fields(input, root, kSnapshotFields, sections) &&
+         read_sections(input, sections);
 }
 
 bool read_snapshot_part(SnapshotInput& input, json::JsonValue object) {
   Sections sections;
-  return json::read_fields(input, object, kSnapshotFields, sections) && read_sections(input, sections);
+  return json::read_fields(input, object, kPartFields, sections) && read_sections(input, sections);
 }
 
 void settle(const PolicyOverrides& policy, Snapshot& snapshot) {
