@@ -22,8 +22,8 @@ namespace muster::cli {
 struct MetricsNow {
   std::size_t queue_depth = 0, requests_in_flight = 0, connections = 0;
   std::int64_t worker_failures = 0;
-  std::int64_t finished_gangs = 0;    // that histories count, since the start
-  std::optional<StateReport> states;  // that are kept; none: there is none
+  std::int64_t finished_gangs = 0;         // that histories count, since the start
+  std::optional<StateReport> states = {};  // that are kept; none: there is none
 };
 
 // Safe to use from several threads.
