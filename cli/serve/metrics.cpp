@@ -68,11 +68,11 @@ void Metrics::write_states(http::PrometheusText& out, const std::optional<StateR
       .sample({{"object", "queue"}}, static_cast<double>(held.queues))
       .sample({{"object", "gang"}}, static_cast<double>(held.gangs))
       .sample({{"object", "pod"}}, static_cast<double>(held.pods));
-  if (!states) return;
-  out.family("muster_state_sequence", "gauge", "Sequence number of the kept cluster that changed last.")
+  const std::chrono::duration<double> age =
+      states ? std::chrono::steady_clock::now() - held.changed : std::chrono::steady_clock::duration::zero();
+  out.family("muster_state_sequence", "gauge", "Sequence number of the kept cluster that changed last; 0 without one.")
       .sample({}, static_cast<double>(held.sequence));
-  const std::chrono::duration<double> age = std::chrono::steady_clock::now() - held.changed;
-  out.family("muster_state_age_seconds", "gauge", "Time since the last change of a kept cluster.")
+  out.family("muster_state_age_seconds", "gauge", "Time since the last change of a kept cluster; 0 without one.")
       .sample({}, age.count());
 }
 

@@ -210,7 +210,7 @@ TEST(Serve, ChunkedBodiesAreAsGoodAsOthers) {
   EXPECT_EQ(client.receive().status, 200);
   client.send("POST /v1/solve HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n");
   client.send("\r");
-  EXPECT_EQ(client.ask("\n").status, 400);  // an empty body, well framed
+  EXPECT_EQ(client.ask("\n").status, 409);  // an empty body, well framed
 }
 
 TEST(Serve, VerifyTellsOfEachSnapshotAndItsPlan) {
