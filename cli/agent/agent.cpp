@@ -70,10 +70,9 @@ class Agent::Implementation {
         runner_(client_, options, Steady::now,
                 {[this](const Act& act, const std::string& error) { note_act(act, error); },
                  [this] { return leads() && interrupted().empty(); }}),
-        adviser_(
-            client_, options.identity, [this] { return time_.text(); },
-            [this](const std::string& sentence) { warn(sentence); }),
-        staleness_(client_, options.dry_run, [this](const std::string& sentence) { warn(sentence); }),
+        notes_{{client_, options.identity, [this] { return time_.text(); },
+                [this](const std::string& sentence) { warn(sentence); }},
+               {client_, options.dry_run, [this](const std::string& sentence) { warn(sentence); }}},
         status_(options, Steady::now),
         timer_(io_) {
     planner_.emplace(
@@ -231,18 +230,14 @@ class Agent::Implementation {
       return end();
     }
     ++counts_.plans;
-    if (options_.are_events_written && leads()) adviser_.tell(plan.pods->waiting, watch_.objects());
+    if (options_.are_events_written && leads()) notes_.waiting.tell(plan.pods->waiting, watch_.objects());
     if (options_.marks == GroupMarking::kMarked && leads() && !options_.dry_run)
-      adviser_.mark(plan.pods->waiting, watch_.objects());
-    note_staleness(plan);
+      notes_.waiting.mark(plan.pods->waiting, watch_.objects());
+    if (leads()) notes_.staleness.write(plan.staleness.notes, time_.text(), watch_.objects());
+    if (plan.staleness.next)
+      cycle_.again_at = cycle_.begun + std::chrono::nanoseconds(*plan.staleness.next - plan.cluster->time);
     if (options_.mode == ApplyMode::kNone) return end();
     look_again(plan);
-  }
-
-  void note_staleness(const AgentPlan& plan) {
-    if (leads()) staleness_.write(plan.staleness.notes, time_.text(), watch_.objects());
-    if (!plan.staleness.next) return;
-    cycle_.again_at = cycle_.begun + std::chrono::nanoseconds(*plan.staleness.next - plan.cluster->time);
   }
 
   // The referee checks the plan on the cluster as it is now.
@@ -372,8 +367,10 @@ class Agent::Implementation {
   std::optional<AgentPlanner> planner_;
   std::optional<Leadership> leadership_;
   ActRunner runner_;
-  Adviser adviser_;
-  StalenessWriter staleness_;
+  struct Notes {
+    Adviser waiting;
+    StalenessWriter staleness;
+  } notes_;
   AgentStatus status_;
   boost::asio::steady_timer timer_;
   std::optional<ExtenderSide> extender_;

@@ -18,8 +18,8 @@ constexpr const char* kDefaultLease = "muster-agent";
 constexpr std::string_view kDefaultGate = "muster/planned", kDefaultSchedulerName = "muster";
 constexpr std::array<std::string_view, 5> kModes = {"none", "gates", "kai", "bindings", "extender"};
 
-// Of the budget, for the solver: reading a large cluster may take more than all of it, and a plan that is cut off leaves
-// gangs waiting that have room.
+// Of the budget, for the solver: reading a large cluster may take more than all of it, and a plan that is cut off
+// leaves gangs waiting that have room.
 constexpr double kLeastShare = 0.5;
 
 ApplyMode mode_of(const Settings& settings) {

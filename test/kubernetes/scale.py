@@ -108,7 +108,8 @@ class Scale:
     def run(self):
         with ControlPlane(kwok=True, folder=self.options.folder) as cluster, contextlib.ExitStack() as stack:
             self.cluster, self.api = cluster, cluster.api
-            self.pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(4))
+            self.pool = concurrent.futures.ThreadPoolExecutor(4)
+            stack.callback(self.pool.shutdown, cancel_futures=True)
             self._prepare()
             watch = stack.enter_context(PodWatch(cluster, self.observer.event))
             try:
