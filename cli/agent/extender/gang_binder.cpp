@@ -14,11 +14,6 @@
 namespace muster::cli {
 namespace {
 
-struct Call {
-  ExtenderBinding binding;
-  GangBinder::Reply reply;
-};
-
 std::string text_of(const ExtenderBinding& binding) {
   const std::size_t slash = binding.pod.find('/');
   std::string text = R"({"apiVersion":"v1","kind":"Binding","metadata":{"namespace":)";
@@ -45,6 +40,11 @@ api_server::ApiRequest request_of(const ExtenderBinding& binding, bool dry_run) 
 }  // namespace
 
 class GangBinder::Implementation : public std::enable_shared_from_this<Implementation> {
+  struct Call {
+    ExtenderBinding binding;
+    Reply reply;
+  };
+
  public:
   Implementation(api_server::ApiClient& client, bool dry_run, Told told, std::chrono::milliseconds most_wait)
       : client_(client), dry_run_(dry_run), told_(std::move(told)), most_wait_(most_wait) {}
