@@ -86,7 +86,7 @@ class Measured {
                              thread_ms() - begun);
     exporting::ExportedPlan plan;
     plan.objects = {{"{}", exporting::ExportPhase::kNow, "ml", "starts", "u-starts", fmt::format("node-{}", nodes - 1),
-                     "ml/starts"}};
+                     "ml/starts", {}}};
     const std::vector<cli::PendingPod> pending = {{"ml/starts", "ml/starts"}, {"ml/waits", "ml/waits"}};
     const std::vector<cli::WaitingGangNote> waiting = {
         {"ml/waits", "ml/waits", "Fragmented", "0/5000 nodes are available: 5000 Insufficient nvidia.com/gpu"}};

@@ -34,7 +34,7 @@ class Nominations : public testing::Test {
     pending_.push_back({"ml/" + name, "ml/" + name});
   }
   void place(const std::string& name, const std::string& node, ExportPhase phase) {
-    plan_.objects.push_back({"{}", phase, "ml", name, "u-" + name, node, "ml/" + name});
+    plan_.objects.push_back({"{}", phase, "ml", name, "u-" + name, node, "ml/" + name, {}});
   }
   std::vector<Act> acts(ApplyMode mode) const { return nominations(plan_, pending_, mode, store_).acts; }
   Texts written(ApplyMode mode) const {

@@ -105,7 +105,7 @@ TEST(Change, ThatNamesNothingIsRefused) {
 TEST(Change, GangsThatAreRemovedTogetherAreGoneAsOneByOne) {
   const std::vector<Change> both = {RemoveGang{"g"}, RemoveGang{"r"}};
   Snapshot together = two_nodes(), apart = two_nodes();
-  EXPECT_FALSE(apply(both, together));
+  EXPECT_FALSE(change::apply(both, together));
   for (const Change& change : both) EXPECT_FALSE(apply(change, apart));
   EXPECT_EQ(text(together), text(apart));
   EXPECT_TRUE(together.gangs.empty());
@@ -113,7 +113,7 @@ TEST(Change, GangsThatAreRemovedTogetherAreGoneAsOneByOne) {
   // A pod of a gang is no gang by itself, and nothing is gone twice.
   for (const std::string name : {"g-0", "g"}) {
     Snapshot snapshot = two_nodes();
-    const auto failure = apply(std::vector<Change>{RemoveGang{"g"}, RemoveGang{"r"}, RemoveGang{name}}, snapshot);
+    const auto failure = change::apply(std::vector<Change>{RemoveGang{"g"}, RemoveGang{"r"}, RemoveGang{name}}, snapshot);
     ASSERT_TRUE(failure) << name;
     EXPECT_EQ(failure->code, ErrorCode::kUnknownName);
   }

@@ -32,7 +32,7 @@ class KeptExchange final : public http::HttpExchange {
 
 exporting::ExportedObject object(const std::string& name, const std::string& node, const std::string& gang,
                                  ExportPhase phase = ExportPhase::kNow) {
-  return {"{}", phase, "ml", name, "u-" + name, node, gang};
+  return {"{}", phase, "ml", name, "u-" + name, node, gang, {}};
 }
 
 Json pod(const std::string& name, const Json& requests = Json::object()) {

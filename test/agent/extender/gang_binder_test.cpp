@@ -25,7 +25,7 @@ std::shared_ptr<const PlanView> view_of(const std::vector<std::string>& nodes = 
   std::vector<PendingPod> pending;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string name = "g-" + std::to_string(i);
-    plan.objects.push_back({"{}", ExportPhase::kNow, "ml", name, "u-" + name, nodes[i], "ml/g"});
+    plan.objects.push_back({"{}", ExportPhase::kNow, "ml", name, "u-" + name, nodes[i], "ml/g", {}});
     pending.push_back({"ml/" + name, "ml/g"});
   }
   return std::make_shared<const PlanView>(plan, pending, std::vector<WaitingGangNote>(), PlanView::Time());
