@@ -53,6 +53,12 @@ class StatusServer {
 // What keeps the agent from planning. The first three end with a change of the cluster, of a watch or of the Lease.
 enum class Obstacle : std::uint8_t { kUnread, kInterrupted, kFollows, kUnseen, kNone };
 
+api_server::ClusterWatchOptions watch_options() {
+  api_server::ClusterWatchOptions options;
+  options.seed = std::random_device()();
+  return options;
+}
+
 }  // namespace
 
 class Agent::Implementation {
@@ -112,12 +118,6 @@ class Agent::Implementation {
   }
 
  private:
-  static api_server::ClusterWatchOptions watch_options() {
-    api_server::ClusterWatchOptions options;
-    options.seed = std::random_device()();
-    return options;
-  }
-
   template <class Task>
   static void later(boost::asio::steady_timer& timer, Steady::duration delay, Task task) {
     timer.expires_after(delay);

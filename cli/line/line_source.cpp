@@ -109,10 +109,13 @@ std::optional<std::string_view> LineSource::next_raw() {
 
 // The next line, counted, without CR.
 std::optional<std::string_view> LineSource::next_text() {
-  if (std::exchange(has_kept_, false)) return kept_;
+  if (kept_) {
+    document_ = *std::exchange(kept_, std::nullopt);
+    return document_;
+  }
   auto text = next_raw();
   if (!text) return std::nullopt;
-  ++number_;
+  ++counts_.number;
   if (text->size() <= options_.max_line_bytes && text->ends_with('\r')) text->remove_suffix(1);
   return text;
 }
@@ -123,7 +126,6 @@ std::string_view LineSource::gather() {
   while (const auto text = next_text()) {
     if (text->starts_with('{')) {
       kept_ = *text;
-      has_kept_ = true;
       break;
     }
     const bool is_last = text->starts_with('}');
@@ -138,16 +140,16 @@ std::string_view LineSource::gather() {
 
 std::optional<LineSource::Line> LineSource::next() {
   while (const auto line = next_of_all()) {
-    if (!options_.shard.has(lines_++)) continue;
-    if (skipped_ == 0) return line;
-    --skipped_;
+    if (!options_.shard.has(counts_.lines++)) continue;
+    if (counts_.skipped == 0) return line;
+    --counts_.skipped;
   }
   return std::nullopt;
 }
 
 std::optional<LineSource::Line> LineSource::next_of_all() {
   while (const auto text = next_text()) {
-    const std::int64_t number = number_;
+    const std::int64_t number = counts_.number;
     const bool is_of_stdin = files_[opened_ - 1] == "-";
     if (*text == "{") {
       const std::string_view document = gather();

@@ -39,7 +39,7 @@ class LineSource {
   // None: the end, an interruption, or a failure.
   std::optional<Line> next();
   // The next lines of the shard are left out, too.
-  void skip(std::int64_t lines) { skipped_ += lines; }
+  void skip(std::int64_t lines) { counts_.skipped += lines; }
 
   // What is wrong with a file; empty: nothing so far.
   const std::string& failure() const { return failure_; }
@@ -57,14 +57,15 @@ class LineSource {
   Options options_;
   std::size_t opened_ = 0;  // files
   int descriptor_ = -1;
-  std::string document_;  // of many lines
-  std::string kept_;      // the line after a broken document
-  bool has_kept_ = false;
+  std::string document_;             // of many lines
+  std::optional<std::string> kept_;  // the line after a broken document
   std::vector<char> buffer_;
   std::size_t begin_ = 0, scanned_ = 0, end_ = 0;
   bool is_at_end_of_file_ = true, discards_ = false, is_ended_ = false;
-  std::int64_t number_ = 0, lines_ = 0;  // blank lines count in the first alone
-  std::int64_t skipped_ = 0;             // that are still to be left out
+  struct Counts {
+    std::int64_t number = 0, lines = 0;  // blank lines count in the first alone
+    std::int64_t skipped = 0;            // that are still to be left out
+  } counts_;
   std::string failure_;
 };
 

@@ -144,6 +144,7 @@ void CandidateIndex::scan_promising(PodIndex pod, std::span<const NodeIndex> nod
 }
 
 void CandidateIndex::scan_by_moves(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist) {
+  MUSTER_REQUIRE(!problem_.class_of(pod).has_inter_pod_rules());
   const bool keeps = !ranks_.any_after(claim_.rank);  // else other victims than moved ones may clear a node, too
   if (keeps) cache_.begin(key_of(pod));
   for_each_by_least_moved(pod, nodes, shortlist, false, [&](NodeIndex node) {
@@ -157,6 +158,7 @@ void CandidateIndex::scan_by_moves(PodIndex pod, std::span<const NodeIndex> node
 
 void CandidateIndex::scan_by_moves_and_swaps(PodIndex pod, std::span<const NodeIndex> nodes,
                                              CandidateShortlist& shortlist) {
+  MUSTER_REQUIRE(!problem_.class_of(pod).has_inter_pod_rules());
   cache_.begin(key_of(pod));
   for_each_by_least_moved(pod, nodes, shortlist, true, [&](NodeIndex node) {
     if (const NodeCandidate* candidate = known(pod, node)) shortlist.add(*candidate);
@@ -168,7 +170,6 @@ void CandidateIndex::scan_by_moves_and_swaps(PodIndex pod, std::span<const NodeI
 template <class Visit>
 void CandidateIndex::for_each_by_least_moved(PodIndex pod, std::span<const NodeIndex> nodes,
                                              const CandidateShortlist& shortlist, bool swaps, const Visit& visit) {
-  MUSTER_REQUIRE(!problem_.class_of(pod).has_inter_pod_rules());
   std::vector<std::pair<Work, NodeIndex>> ranked;
   for_each_node(problem_, nodes, [&](NodeIndex node) {
     if (!fit::node(problem_, problem_.class_of(pod), node)) return;
