@@ -103,7 +103,7 @@ class Scale:
     def __init__(self, options):
         self.options, self.random = options, random.Random(options.seed)
         self.observer = Observer(8)
-        self.made = 0
+        self.made = self.owed = 0  # pods; owed: to be deleted
 
     def run(self):
         with ControlPlane(kwok=True, folder=self.options.folder) as cluster, contextlib.ExitStack() as stack:
@@ -210,16 +210,19 @@ class Scale:
 
     def _replace_room(self, size):
         """Deletes gangs that run, of as many pods in all."""
-        while size > 0:
+        with self.observer.lock:
+            self.owed += size
+        while self.owed > 0:
             try:
                 name, count = self.observer.running.get_nowait()
             except queue.Empty:
                 return
+            with self.observer.lock:
+                self.owed -= count
             for path in [self.api.path("v1", "Pod", f"{name}-{i}", "ml") for i in range(count)] + [
                     self.api.path("scheduling.x-k8s.io/v1alpha1", "PodGroup", name, "ml")]:
                 with contextlib.suppress(ApiError):
                     self.api.request("DELETE", path)
-            size -= count
 
     def _agent_status(self):
         status = json.loads(self.agent.get("/v1/status"))
