@@ -1,8 +1,7 @@
 // Why a gang waits, on the object of its group (--conditions).
 //
-//   - PodGroups of scheduling.k8s.io, whose conditions are kept apart by type: the condition `muster/Placed`, False
-//   with
-//     the reason of the plan, True once the gang no longer waits. Written by server-side apply.
+//   - PodGroups of scheduling.k8s.io, whose conditions are kept apart by type: the condition `muster/Placed`. It is
+//     False with the reason of the plan, True once the gang no longer waits. Written by server-side apply.
 //   - PodGroups of Coscheduling, Volcano and KAI: the annotation `muster/waits`, removed once the gang no longer waits.
 //     Coscheduling has no conditions, and the lists of the others belong to their schedulers, which replace them whole.
 //

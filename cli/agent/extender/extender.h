@@ -1,13 +1,11 @@
 // kube-scheduler's HTTP extender: `filter`, `prioritize`, `preempt` and `bind`, from the current plan.
 //
-//   - A pod that the plan starts passes on its planned node alone. A pod that the plan lets wait passes nowhere, and
-//   the
-//     reason says why; no pod is preempted for it.
+//   - A pod that the plan starts passes on its planned node alone. A pod that the plan lets wait passes nowhere, with
+//     the reason; no pod is preempted for it.
 //   - A pod that no plan has seen waits for the next one if it is of a gang. By itself, it gets the best node of the
 //     room that the plan leaves (OnlineRoom). No request waits for a solve.
 //   - Without a plan that holds, each answer is an error: kube-scheduler tries again, or goes on without the extender
-//   if
-//     it is `ignorable`.
+//     if it is `ignorable`.
 #pragma once
 
 #include <chrono>
