@@ -85,8 +85,14 @@ class Measured {
     std::cout << fmt::format("{} nodes; the room that a plan leaves: {:.1f} ms, once a plan\n", nodes,
                              thread_ms() - begun);
     exporting::ExportedPlan plan;
-    plan.objects = {{"{}", exporting::ExportPhase::kNow, "ml", "starts", "u-starts", fmt::format("node-{}", nodes - 1),
-                     "ml/starts", {}}};
+    plan.objects = {{"{}",
+                     exporting::ExportPhase::kNow,
+                     "ml",
+                     "starts",
+                     "u-starts",
+                     fmt::format("node-{}", nodes - 1),
+                     "ml/starts",
+                     {}}};
     const std::vector<cli::PendingPod> pending = {{"ml/starts", "ml/starts"}, {"ml/waits", "ml/waits"}};
     const std::vector<cli::WaitingGangNote> waiting = {
         {"ml/waits", "ml/waits", "Fragmented", "0/5000 nodes are available: 5000 Insufficient nvidia.com/gpu"}};
