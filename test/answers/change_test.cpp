@@ -113,7 +113,8 @@ TEST(Change, GangsThatAreRemovedTogetherAreGoneAsOneByOne) {
   // A pod of a gang is no gang by itself, and nothing is gone twice.
   for (const std::string name : {"g-0", "g"}) {
     Snapshot snapshot = two_nodes();
-    const auto failure = change::apply(std::vector<Change>{RemoveGang{"g"}, RemoveGang{"r"}, RemoveGang{name}}, snapshot);
+    const auto failure =
+        change::apply(std::vector<Change>{RemoveGang{"g"}, RemoveGang{"r"}, RemoveGang{name}}, snapshot);
     ASSERT_TRUE(failure) << name;
     EXPECT_EQ(failure->code, ErrorCode::kUnknownName);
   }
