@@ -5,10 +5,7 @@
 namespace muster::placement {
 
 ImmediateRoom::ImmediateRoom(const ClusterState& state)
-    : problem_(state.problem()),
-      state_(state),
-      has_releasing_(problem_.nodes.size(), 0),
-      known_(problem_.nodes.size()) {
+    : problem_(state.problem()), state_(state), has_releasing_(problem_.nodes.size(), 0) {
   const auto for_each = [&](const auto& visit) {
     for (const PodIndex pod : problem_.pods.indices()) {
       const Pod& p = problem_.pods[pod];
@@ -28,6 +25,7 @@ ImmediateRoom::ImmediateRoom(const ClusterState& state)
 }
 
 Room ImmediateRoom::of(NodeIndex node) const {
+  if (known_.empty()) known_.resize(problem_.nodes.size());
   Known& known = known_[node];
   if (known.version == state_.version(node) + 1) return {known.free, known.devices};
   known.version = state_.version(node) + 1;

@@ -44,7 +44,7 @@ class ImmediateRoom {
   std::vector<std::uint32_t> occupants_begin_;
   std::vector<PodIndex> occupants_;
   Indexed<NodeIndex, std::uint8_t> has_releasing_;
-  mutable Indexed<NodeIndex, Known> known_;  // of the nodes that were asked for
+  mutable Indexed<NodeIndex, Known> known_;  // none before the first call
 };
 
 }  // namespace muster::placement
