@@ -52,9 +52,10 @@ std::string cluster(std::size_t nodes) {
                         i == 0 ? "" : ",", i);
     for (std::uint64_t used = 0, most = random() % 8; used < most;) {
       const std::uint64_t gpus = 1 + random() % (most - used);
-      pods += fmt::format(
-          R"({}{{"name":"p{}-{}","status":"running","node":"node-{}","resources":{{"cpu":{},"memory":"{}Gi"}},"gpu":{{"count":{}}}}})",
-          pods.empty() ? "" : ",", i, used, i, gpus * (1 + random() % 10), gpus * (1 + random() % 100), gpus);
+      pods += fmt::format(R"({}{{"name":"p{}-{}","status":"running","node":"node-{}",)"
+                          R"("resources":{{"cpu":{},"memory":"{}Gi"}},"gpu":{{"count":{}}}}})",
+                          pods.empty() ? "" : ",", i, used, i, gpus * (1 + random() % 10), gpus * (1 + random() % 100),
+                          gpus);
       used += gpus;
     }
   }
@@ -63,9 +64,11 @@ std::string cluster(std::size_t nodes) {
 
 std::string pod_json(const std::string& name, int gpus, int cores) {
   return fmt::format(
-      R"({{"metadata":{{"name":"{0}","namespace":"ml","uid":"u-{0}","labels":{{"app":"train"}}}},"spec":{{"schedulerName":)"
-      R"("default-scheduler","containers":[{{"name":"main","image":"example.com/train:1","resources":{{"requests":{{"cpu":"{2}",)"
-      R"("memory":"16Gi","nvidia.com/gpu":"{1}"}},"limits":{{"nvidia.com/gpu":"{1}"}}}}}}]}},"status":{{"phase":"Pending"}}}})",
+      R"({{"metadata":{{"name":"{0}","namespace":"ml","uid":"u-{0}","labels":{{"app":"train"}}}},"spec":{{)"
+      R"("schedulerName":"default-scheduler","containers":[{{"name":"main","image":"example.com/train:1","resources":)"
+      R"({{"requests":{{"cpu":"{2}","memory":"16Gi","nvidia.com/gpu":"{1}"}},)"
+      R"("limits":{{"nvidia.com/gpu":"{1}"}}}}}}]}},)"
+      R"("status":{{"phase":"Pending"}}}})",
       name, gpus, cores);
 }
 
