@@ -31,14 +31,17 @@ struct Setting {
 
 // What may still be placed beside a state, and which pods may leave for it, as a formulation with its columns.
 struct RestrictedMaster {
-  RestrictedMaster(const Setting& setting, const ClusterState& state, const formulation::EvictionCandidates& candidates)
-      : RestrictedMaster(setting, state, formulation::collect_demand(setting.problem, candidates, state)) {}
-  RestrictedMaster(const Setting& setting, const ClusterState& state, formulation::Demand collected)
+  // `deadline`: if it passes first, the supply is not complete, and nothing may be formulated.
+  RestrictedMaster(const Setting& setting, const ClusterState& state, const formulation::EvictionCandidates& candidates,
+                   const Deadline* deadline = nullptr)
+      : RestrictedMaster(setting, state, formulation::collect_demand(setting.problem, candidates, state), deadline) {}
+  RestrictedMaster(const Setting& setting, const ClusterState& state, formulation::Demand collected,
+                   const Deadline* deadline = nullptr)
       : before(state),
         demand(std::move(collected)),
         base(without_candidates(demand, state)),
         zones(formulation::collect_placement_zones(setting.problem, demand)),
-        supply(formulation::collect_supply(setting.problem, demand, zones, base)),
+        supply(formulation::collect_supply(setting.problem, demand, zones, base, deadline)),
         anti_affinity(setting.problem, base),
         configuration_input{setting.problem, demand, anti_affinity},
         pool(configuration_input, supply),

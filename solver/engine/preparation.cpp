@@ -9,8 +9,10 @@ MilpPreparation::MilpPreparation(const Problem& problem, const FairShares& fair_
       rules(problem, fair_shares, before),
       setting{problem, fair_shares, rules},
       candidates(formulation::find_candidates(problem, rules, before)),
-      whole(setting, before, candidates) {
-  if (whole.supply.rooms.size() > kTuning.size.many_kinds) took_too_long = !whole.formulate(false, deadline);
+      whole(setting, before, candidates, &deadline) {
+  took_too_long = !whole.supply.is_complete;
+  if (!took_too_long && whole.supply.rooms.size() > kTuning.size.many_kinds)
+    took_too_long = !whole.formulate(false, deadline);
 }
 
 SettledEvictions settle_evictions(const Problem& problem, const Plan& plan) {

@@ -17,7 +17,7 @@ namespace muster::engine {
 
 // Independent of the incumbent, for a single use: may be built concurrently with the engine that finds the incumbent.
 // The problem and the shares have to last until its last use; its destructor uses neither. Cost: 0.1 s for 10,000
-// nodes, half occupied, and 80,000 pods; a formulation is given up at the deadline.
+// nodes, half occupied, and 80,000 pods; it is given up at the deadline.
 struct MilpPreparation {
   MilpPreparation(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline);
   MilpPreparation(const MilpPreparation&) = delete;
@@ -29,7 +29,7 @@ struct MilpPreparation {
   formulation::EvictionCandidates candidates;
   column_generation::RestrictedMaster
       whole;                   // formulated early if there are so many rooms that it is certainly not exact
-  bool took_too_long = false;  // to be formulated
+  bool took_too_long = false;  // to be used
 };
 
 // The cluster with a plan's evictions and moves carried out, but nothing newly placed.

@@ -123,9 +123,33 @@ class NodeView {
   bool pinned_ = false, tied_ = false;
 };
 
+// What a pod that waits asks for at least, in contiguous memory: rooms times demand classes are many.
+struct Asked {
+  DemandIndex demand;
+  std::int32_t devices = 0;
+  Amount cpu = 0, memory = 0;
+
+  // False: it certainly does not fit.
+  bool may_fit(const ResidualClass& room) const {
+    return devices <= std::ssize(room.free_devices) && (cpu <= 0 || cpu <= room.free[kCpu.value()]) &&
+           (memory <= 0 || memory <= room.free[kMemory.value()]);
+  }
+};
+
+// Ascending.
+std::vector<Asked> asked_of(const Problem& problem, const Demand& demand) {
+  std::vector<Asked> asked;
+  for (DemandIndex d : demand.classes.indices()) {
+    if (!demand.classes[d].stays.is_none() || demand.classes[d].count == 0) continue;
+    const PodClass& pod_class = problem.pod_classes[demand.classes[d].pod_class];
+    asked.push_back({d, pod_class.gpu.devices, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]});
+  }
+  return asked;
+}
+
 // The demand classes of which one pod fits into the room in its current state; first those that run there.
-void find_demands(const Problem& problem, const Demand& demand, const std::vector<DemandIndex>& refused,
-                  ResidualClass& room) {
+void find_demands(const Problem& problem, const Demand& demand, const std::vector<Asked>& asked,
+                  const std::vector<DemandIndex>& refused, ResidualClass& room) {
   for (const ResidualClass::Resident& resident : room.residents) {
     if (room.demands.empty() || room.demands.back() != resident.stay) {
       room.demands.push_back(resident.stay);
@@ -134,9 +158,10 @@ void find_demands(const Problem& problem, const Demand& demand, const std::vecto
     ++room.stock.back();
   }
   const NodeResidual empty(problem, room);
-  for (DemandIndex d : demand.classes.indices()) {
+  for (const Asked& one : asked) {
+    if (!one.may_fit(room)) continue;
+    const DemandIndex d = one.demand;
     const PodClass& pod_class = problem.pod_classes[demand.classes[d].pod_class];
-    if (!demand.classes[d].stays.is_none() || demand.classes[d].count == 0) continue;
     if (!pod_class.allowed[room.node_class.value()] || !empty.has_resources(pod_class)) continue;
     if (std::binary_search(refused.begin(), refused.end(), d)) continue;
     if (!empty.fits(pod_class)) continue;
@@ -230,7 +255,7 @@ class Parts {
 
 // Requires that `ordered` is empty or that its parts may be many: stops, with too many rooms, if they are.
 Supply collect_residual_classes(const Problem& problem, const Demand& demand, const PlacementZones& zones,
-                                const ClusterState& state, const OrderedRules& ordered) {
+                                const ClusterState& state, const OrderedRules& ordered, const Deadline* deadline) {
   Supply supply;
   supply.zone_count = zones.domains.size();
   AntiAffinityRules rules(problem, state);
@@ -274,24 +299,28 @@ Supply collect_residual_classes(const Problem& problem, const Demand& demand, co
     supply.room_of[node] = found->second;
     if (!ordered.empty() && supply.rooms.size() > kTuning.size.many_kinds) return supply;
   }
-  for (ResidualClassIndex room : supply.rooms.indices())
-    find_demands(problem, demand, refused[room], supply.rooms[room]);
+  const std::vector<Asked> asked = asked_of(problem, demand);
+  for (ResidualClassIndex room : supply.rooms.indices()) {
+    supply.is_complete = deadline == nullptr || !deadline->passed();
+    if (!supply.is_complete) break;
+    find_demands(problem, demand, asked, refused[room], supply.rooms[room]);
+  }
   return supply;
 }
 
 }  // namespace
 
 Supply collect_supply(const Problem& problem, const Demand& demand, const PlacementZones& zones,
-                      const ClusterState& state) {
+                      const ClusterState& state, const Deadline* deadline) {
   if (const OrderedRules ordered(problem, demand); !ordered.empty()) {
-    Supply supply = collect_residual_classes(problem, demand, zones, state, ordered);
+    Supply supply = collect_residual_classes(problem, demand, zones, state, ordered, deadline);
     const auto columns =
         supply.parts.size() * static_cast<std::size_t>(std::ranges::count_if(demand.classes, [&](const DemandClass& d) {
           return ordered.concern(problem.pod_classes[d.pod_class]);
         }));
     if (supply.rooms.size() <= kTuning.size.many_kinds && columns <= kTuning.listing.most_columns) return supply;
   }
-  return collect_residual_classes(problem, demand, zones, state, {});
+  return collect_residual_classes(problem, demand, zones, state, {}, deadline);
 }
 
 NodeResidual::NodeResidual(const Problem& problem, const ResidualClass& room)

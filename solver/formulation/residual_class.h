@@ -6,6 +6,7 @@
 
 #include "heuristics/state/cluster_state.h"
 #include "model/problem/problem.h"
+#include "solver/budget/deadline.h"
 #include "solver/formulation/demand.h"
 
 namespace muster::formulation {
@@ -57,6 +58,7 @@ struct Supply {
   Indexed<NodeIndex, ResidualClassIndex> room_of;         // none: not there
   Indexed<NodeIndex, std::vector<std::int32_t>> devices;  // positions in free_devices -> positions on the node
   Indexed<NodeIndex, std::vector<PodIndex>> residents;    // in the order of ResidualClass::residents
+  bool is_complete = true;                                // false: the time ended before all rooms had their demands
 };
 
 // PlacementZones (placement zones) are the coarsest parts of the cluster that the demand's constraints distinguish: the
@@ -76,9 +78,9 @@ bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
 // Separates the parts of the cluster that affinity and spread distinguish, unless that makes more than
 // SizeTuning::many_kinds, or more than ListingTuning::most_node_columns pairs of a part and a demand class. Cordoned
 // nodes that no pod may leave are left out. Cost: O(nodes x (resources + devices + rules) +
-// residual classes x demand classes).
+// residual classes x demand classes); it ends at the deadline, if there is one.
 Supply collect_supply(const Problem& problem, const Demand& demand, const PlacementZones& zones,
-                      const ClusterState& state);
+                      const ClusterState& state, const Deadline* deadline = nullptr);
 
 // The free capacity of one node while a configuration is built: exact amounts, devices by position.
 class NodeResidual {

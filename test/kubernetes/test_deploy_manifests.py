@@ -14,7 +14,7 @@ import unittest
 import objects
 from api_client import wait_for
 from control_plane import ControlPlane, free_ports
-from test_agent import MUSTER, TOP, Agent
+from agent_process import MUSTER, TOP, Agent
 
 FOLDERS = TOP / "docs" / "deploy" / "kubernetes"
 APPLIED = ("advice", "gates", "kai", "bindings", "sidecar-kube-scheduler", "sidecar-kai")
@@ -26,6 +26,7 @@ class ContainerAgent(Agent):
 
     def __init__(self, cluster, name, arguments, account=("muster-agent", "muster")):
         self.log = cluster.folder / f"{name}.log"
+        self._memory = {}
         token = cluster.folder / f"{name}.token"
         token.write_text(cluster.service_account_token(*account))
         kept = [word for word in arguments[1:] if not re.match("--(listen|threads|lease)=", word)]

@@ -13,7 +13,7 @@ import unittest
 import objects
 from api_client import wait_for
 from control_plane import ControlPlane, free_ports
-from test_agent import MUSTER, Agent
+from agent_process import MUSTER, Agent
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SHIPPED = TOP / "docs" / "deploy" / "kubernetes" / "extender.yaml"

@@ -5,16 +5,16 @@ import subprocess
 import time
 import unittest
 
+import agent_process
 import objects
-import test_agent
 from api_client import wait_for
 from control_plane import ControlPlane
 
 
 class RoomTest(unittest.TestCase):
     mode = "bindings"
-    agent, nodes_of, await_bound = (test_agent.AgentTest.agent, test_agent.AgentTest.nodes_of,
-                                    test_agent.AgentTest.await_bound)
+    agent, nodes_of, await_bound = (agent_process.AgentCase.agent, agent_process.AgentCase.nodes_of,
+                                    agent_process.AgentCase.await_bound)
 
     def start(self, nodes):
         self.cluster = self.enterContext(ControlPlane(kwok=True))
@@ -22,12 +22,12 @@ class RoomTest(unittest.TestCase):
         self.cluster.install_custom_resources("scheduling.x-k8s.io")
         self.cluster.create_nodes(nodes)
         self.api.apply(objects.namespace("muster"), objects.namespace("ml"))
-        roles = subprocess.run([test_agent.MUSTER, "agent", "--print-rbac", self.mode, "--conditions"], text=True,
+        roles = subprocess.run([agent_process.MUSTER, "agent", "--print-rbac", self.mode, "--conditions"], text=True,
                                check=True, capture_output=True)
         self.cluster.kubectl("apply", "-f", "-", text=roles.stdout)
 
     def evicted(self):
-        return sorted(name for _, _, resource, name, code in self.cluster.writes(test_agent.ACCOUNT)
+        return sorted(name for _, _, resource, name, code in self.cluster.writes(agent_process.ACCOUNT)
                       if resource == "pods/eviction" and code == 201)
 
     def test_room_is_held_until_it_is_used(self):
