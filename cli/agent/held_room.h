@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/agent/options.h"
+#include "model/base/tuning.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::cli {
@@ -19,7 +20,7 @@ namespace muster::cli {
 class HeldRoom {
  public:
   // How long a node is held for pods that wait for none to leave there: until they start.
-  static constexpr Nanoseconds kMostWait = 30 * kNanosecondsPerSecond;
+  static constexpr Nanoseconds kMostWait = kTuning.online.agent.held_s * kNanosecondsPerSecond;
   static constexpr std::string_view kTaint = "muster/room-of";
 
   // In the mode extender, pods have a node also if they start now: room is held only once pods were seen to leave it.

@@ -9,6 +9,7 @@
 
 #include "cli/line/line_options.h"
 #include "io/kubernetes/object/object.h"
+#include "model/base/tuning.h"
 
 namespace muster::cli {
 namespace {
@@ -17,10 +18,6 @@ constexpr const char *kDefaultListen = "tcp:127.0.0.1:7078", *kDefaultExtender =
 constexpr const char* kDefaultLease = "muster-agent";
 constexpr std::string_view kDefaultGate = "muster/planned", kDefaultSchedulerName = "muster";
 constexpr std::array<std::string_view, 5> kModes = {"none", "gates", "kai", "bindings", "extender"};
-
-// Of the budget, for the solver: reading a large cluster may take more than all of it, and a plan that is cut off
-// leaves gangs waiting that have room.
-constexpr double kLeastShare = 0.5;
 
 ApplyMode mode_of(const Settings& settings) {
   const std::string name = settings.choice("apply");
@@ -160,7 +157,7 @@ AgentOptions agent_options(const Settings& settings) {
   options.reader.kubernetes.awaits_groups = true;
   options.line = line_options(settings);
   if (!settings.text("budget")) options.line.budget = std::chrono::nanoseconds(options.period).count() / 2;
-  options.line.least_share = kLeastShare;
+  options.line.least_share = kTuning.online.agent.least_share;
   options.reader.threads = options.line.solve.threads;
   settle_pods(options);
   const bool is_json = settings.choice("log-format") == "json";

@@ -8,15 +8,16 @@
 #include "cli/agent/act.h"
 #include "io/api_server/clock.h"
 #include "io/api_server/object_store.h"
+#include "model/base/tuning.h"
 
 namespace muster::cli {
 
 class WrittenActs {
  public:
   // After this time a write is taken for seen: another writer may have undone it in between.
-  static constexpr std::chrono::seconds kMostWait{30};
+  static constexpr std::chrono::seconds kMostWait{kTuning.online.agent.written_s};
   // The same for a write without an answer, such as when the API server went down: it may have been made or not.
-  static constexpr std::chrono::seconds kMostWaitOfUnanswered{5};
+  static constexpr std::chrono::seconds kMostWaitOfUnanswered{kTuning.online.agent.unanswered_s};
 
   WrittenActs(ApplyMode mode, api_server::Clock clock) : mode_(mode), clock_(std::move(clock)) {}
 

@@ -191,6 +191,16 @@ struct SearchTuning {
   constexpr std::size_t round_nodes() const { return parts * part_nodes; }
 };
 
+// Of `muster agent`. No ranges were recorded, but for the first.
+struct AgentTuning {
+  double least_share = 0.5;     // of the budget, for the solver; with 0.05, plans for 30,000 pods ended after 15 gangs
+  std::int64_t held_s = 30;     // room is held for its gang after the last pod was seen to leave it
+  std::int64_t written_s = 30;  // a write is awaited in the watch before the next plan
+  std::int64_t unanswered_s = 5;  // the same of a write without an answer
+  std::int64_t binding_s = 20;    // kube-scheduler's call for a pod waits for those of its gang
+  std::int64_t stale_s = 60;      // beyond --idle-period: the extender does not follow an older plan
+};
+
 // The online placer (solver/online, heuristics/policies/online_*), by the lost GPUs of OpenB's online track:
 // docs/online.md has the measured values.
 struct OnlineTuning {
@@ -206,6 +216,7 @@ struct OnlineTuning {
   double usable = 0.02;            // devices, for each that pods seen so far could use; 0.015 to 0.03
   double premium = 0.1;            // of the devices of a pod that would be missed; 0.1 to 0.15
   std::size_t trials_per_pod = 4;  // of a batch; with 12 it changes by -0.04 to +0.08
+  AgentTuning agent;
 };
 
 // How answers about a cluster divide their time, and what ends them if no clock does. Chosen by the situations of users

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/base/require.h"
+#include "model/snapshot/pod_spec_hash.h"
 
 namespace muster {
 namespace {
@@ -84,60 +85,6 @@ void set_in(List& list, NamePositions& positions, Element&& element) {
   }
   positions.set(element.name, list.size());
   list.push_back(std::forward<Element>(element));
-}
-
-class ContentHash {
- public:
-  void add(std::size_t number) { value_ = (value_ ^ number) * 0x9E3779B97F4A7C15ULL + (value_ >> 29); }
-  void add(std::string_view text) { add(std::hash<std::string_view>{}(text)); }
-  void add(const std::vector<SelectorRequirement>& requirements) {
-    for (const SelectorRequirement& requirement : requirements) {
-      add(requirement.key);
-      for (const std::string_view value : requirement.values) add(value);
-    }
-  }
-  std::size_t value() const { return value_; }
-
- private:
-  std::size_t value_ = 0;
-};
-
-// Of most of its content: specs that differ in nothing else are few.
-std::size_t hash_of(const PodSpec& spec) {
-  ContentHash hash;
-  for (const auto& [resource, amount] : spec.resources) {
-    hash.add(resource.value());
-    hash.add(static_cast<std::size_t>(amount));
-  }
-  hash.add(static_cast<std::size_t>(spec.gpu.kind));
-  hash.add(static_cast<std::size_t>(spec.gpu.devices));
-  hash.add(static_cast<std::size_t>(spec.gpu.share));
-  for (const std::string_view model : spec.gpu_models) hash.add(model);
-  for (const auto& [key, value] : spec.node_selector) {
-    hash.add(key);
-    hash.add(value);
-  }
-  for (const auto* terms : {&spec.node_affinity.required, &spec.volume_terms}) {
-    if (!*terms) continue;
-    for (const NodeSelectorTerm& term : **terms) {
-      hash.add(term.match_expressions);
-      hash.add(term.match_fields);
-    }
-  }
-  for (const Toleration& toleration : spec.tolerations) hash.add(toleration.key);
-  for (const auto* terms : {&spec.anti_affinity, &spec.affinity}) {
-    hash.add(terms->size());
-    for (const PodTerm& term : *terms) {
-      hash.add(term.topology_key);
-      if (term.selector) hash.add(term.selector->requirements);
-    }
-  }
-  for (const SpreadConstraint& constraint : spec.topology_spread) {
-    hash.add(constraint.topology_key);
-    if (constraint.selector) hash.add(constraint.selector->requirements);
-  }
-  for (const HostPort& port : spec.host_ports) hash.add(static_cast<std::size_t>(port.port));
-  return hash.value();
 }
 
 }  // namespace
@@ -284,7 +231,7 @@ PodSpecIndex KeptSnapshot::use_spec(SnapshotDelta& delta, PodSpecIndex spec, Tra
 
 // Of an equal spec, if there is one.
 PodSpecIndex KeptSnapshot::place_of(PodSpec&& spec) {
-  const std::size_t hash = hash_of(spec);
+  const std::size_t hash = content_hash(spec);
   const auto [begin, end] = spec_by_content_.equal_range(hash);
   for (auto candidate = begin; candidate != end; ++candidate) {
     if (snapshot_.pod_specs[candidate->second] == spec) return candidate->second;
@@ -304,7 +251,7 @@ PodSpecIndex KeptSnapshot::place_of(PodSpec&& spec) {
 
 void KeptSnapshot::release_spec(PodSpecIndex spec) {
   if (--specs_.users[spec.value()] > 0) return;
-  const auto [begin, end] = spec_by_content_.equal_range(hash_of(snapshot_.pod_specs[spec]));
+  const auto [begin, end] = spec_by_content_.equal_range(content_hash(snapshot_.pod_specs[spec]));
   const auto entry = std::find_if(begin, end, [&](const auto& known) { return known.second == spec; });
   MUSTER_REQUIRE(entry != end);
   spec_by_content_.erase(entry);

@@ -26,6 +26,7 @@
 #include "cli/serve/http_date.h"
 #include "io/api_server/clock.h"
 #include "io/http/service.h"
+#include "model/base/tuning.h"
 
 namespace muster::cli {
 
@@ -37,7 +38,7 @@ class Extender final : public http::HttpService {
 
   // Plans older than this are not followed.
   static std::chrono::milliseconds most_age(const AgentOptions& options) {
-    return options.idle_period + std::chrono::seconds(60);
+    return options.idle_period + std::chrono::seconds(kTuning.online.agent.stale_s);
   }
 
   // The options outlive it.

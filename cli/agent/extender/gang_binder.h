@@ -14,6 +14,7 @@
 #include "cli/agent/extender/messages.h"
 #include "cli/agent/extender/plan_view.h"
 #include "io/api_server/api_client.h"
+#include "model/base/tuning.h"
 
 namespace muster::cli {
 
@@ -23,7 +24,7 @@ class GangBinder {
   using Told = std::function<void(const std::string& sentence, bool is_failure)>;
 
   // Less than httpTimeout of the shipped configuration of kube-scheduler.
-  static constexpr std::chrono::seconds kMostWait{20};
+  static constexpr std::chrono::seconds kMostWait{kTuning.online.agent.binding_s};
 
   // On the thread of the client, which outlives it. `dry_run`: nothing is bound.
   GangBinder(api_server::ApiClient& client, bool dry_run, Told told, std::chrono::milliseconds most_wait = kMostWait);
