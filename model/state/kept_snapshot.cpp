@@ -191,9 +191,9 @@ void KeptSnapshot::set_objects(SnapshotDelta& delta, Translation& places) {
   }
   for (SnapshotNode& node : set.nodes) set_in(snapshot_.nodes, nodes_, std::move(node));
   for (SnapshotNamespace& one : set.definitions.namespaces) set_in(definitions.namespaces, namespaces_, std::move(one));
-  for (SnapshotQueue& queue : set.queues) set_in(snapshot_.queues, queues_, std::move(queue));
-  for (SnapshotPriorityClass& one : set.definitions.priority_classes)
-    set_in(definitions.priority_classes, priority_classes_, std::move(one));
+  for (const SnapshotQueue& queue : set.queues) set_in(snapshot_.queues, queues_, queue);
+  for (const SnapshotPriorityClass& one : set.definitions.priority_classes)
+    set_in(definitions.priority_classes, priority_classes_, one);
   for (SnapshotGang& gang : set.gangs) set_in(snapshot_.gangs, gangs_, std::move(gang));
   pods_.reserve(snapshot_.pods.size() + set.pods.size());
   for (SnapshotPod& pod : set.pods) set_pod(delta, std::move(pod), places);
