@@ -100,7 +100,7 @@ ActGroup failed_requests(const ActGroup& group, const api_server::ObjectStore& o
   ActGroup failed{ActKind::kTakeBack, group.gang, {}};
   for (const Act& act : group.acts) {
     const auto* request = objects.find(kBindRequests, "BindRequest", act.object.namespace_name, act.object.name);
-    if (request == nullptr || request->text.find(R"("phase":"Failed")") == std::string::npos) continue;
+    if (request == nullptr || request->text().find(R"("phase":"Failed")") == std::string::npos) continue;
     Act& taken = failed.acts.emplace_back(Act{ActKind::kTakeBack, act.object});
     taken.object.text =
         fmt::format(R"({{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{{"uid":"{}"}}}})", request->uid);

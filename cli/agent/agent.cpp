@@ -216,7 +216,7 @@ class Agent::Implementation {
     cycle_.again_at = Steady::time_point::max();
     cycle_.planned_revision = watch_.objects().revision();
     auto cluster = std::make_shared<ClusterObjects>();
-    cluster->text = watch_.objects().text();
+    cluster->objects = watch_.objects().kept();
     cluster->time = time_.now();
     planner_->plan(std::move(cluster), [this](const AgentPlan& plan) { planned(plan); });
   }
@@ -245,7 +245,7 @@ class Agent::Implementation {
     std::shared_ptr<const ClusterObjects> cluster = plan.cluster;
     if (watch_.objects().revision() != cycle_.planned_revision) {
       auto present = std::make_shared<ClusterObjects>();
-      present->text = watch_.objects().text();
+      present->objects = watch_.objects().kept();
       present->time = plan.cluster->time;
       cluster = std::move(present);
     }

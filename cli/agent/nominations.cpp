@@ -28,10 +28,11 @@ Act nomination(std::string_view name_space, std::string_view name, const std::st
 // The text is slim JSON: this key, with its quotes, is in no string of it.
 std::string nominated_node(const api_server::StoredObject& pod) {
   constexpr std::string_view kKey = R"("nominatedNodeName":")";
-  const std::size_t at = pod.text.find(kKey);
-  if (at == std::string::npos) return {};
+  const std::string_view text = pod.text();
+  const std::size_t at = text.find(kKey);
+  if (at == std::string_view::npos) return {};
   const std::size_t begin = at + kKey.size();
-  return pod.text.substr(begin, pod.text.find('"', begin) - begin);
+  return std::string(text.substr(begin, text.find('"', begin) - begin));
 }
 
 ActGroup nominations(const exporting::ExportedPlan& plan, const std::vector<PendingPod>& pending, ApplyMode mode,
@@ -48,7 +49,7 @@ ActGroup nominations(const exporting::ExportedPlan& plan, const std::vector<Pend
     const std::string_view name_space = std::string_view(pod.name).substr(0, slash),
                            name = std::string_view(pod.name).substr(slash + 1);
     const api_server::StoredObject* stored = objects.find("", "Pod", name_space, name);
-    if (stored == nullptr || stored->text.find(R"("nodeName")") != std::string::npos) continue;
+    if (stored == nullptr || stored->text().find(R"("nodeName")") != std::string::npos) continue;
     const auto place = placed.find(pod.name);
     const std::string present = nominated_node(*stored);
     const bool is_meant = place != placed.end() && (mode == ApplyMode::kExtender ||

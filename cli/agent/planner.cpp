@@ -75,9 +75,12 @@ std::vector<WaitingGangNote> notes_of(const std::string& plan_line,
 
 AgentPlanner::AgentPlanner(const AgentOptions& options, const std::string& worker_program, SolvedLineObserver observe,
                            Post post)
-    : options_(options), observe_(std::move(observe)), post_(std::move(post)), solver_(worker_program), thread_([this] {
-        run();
-      }) {}
+    : options_(options),
+      observe_(std::move(observe)),
+      post_(std::move(post)),
+      reader_(options.reader),
+      solver_(worker_program),
+      thread_([this] { run(); }) {}
 
 AgentPlanner::~AgentPlanner() {
   {
@@ -122,16 +125,15 @@ void AgentPlanner::run() {
   }
 }
 
-muster_v1::SnapshotReader AgentPlanner::reader_at(Nanoseconds time) const {
-  muster_v1::ReaderOptions options = options_.reader;
-  options.kubernetes.time = time;
-  return muster_v1::SnapshotReader(options);
+kubernetes::KubernetesOptions AgentPlanner::kubernetes_at(Nanoseconds time) const {
+  kubernetes::KubernetesOptions options = options_.reader.kubernetes;
+  options.time = time;
+  return options;
 }
 
 AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& cluster) {
   const auto begun = std::chrono::steady_clock::now();
-  muster_v1::SnapshotReader reader = reader_at(cluster->time);
-  ParsedLine line = parse_line(reader, cluster->text, 1, TimeSource::kObjects);
+  ParsedLine line = parse_objects(reader_, cluster->objects, kubernetes_at(cluster->time));
   const bool nominates = options_.mode == ApplyMode::kBindings || options_.mode == ApplyMode::kExtender;
   if (nominates && line.snapshot) held_.hold(*line.snapshot, options_.reader.policy.schedulers, cluster->time);
   SeenPods seen;
@@ -153,12 +155,11 @@ AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& clu
   return plan;
 }
 
-Result<exporting::ExportedPlan> AgentPlanner::checked(const ClusterObjects& cluster,
-                                                      const std::string& plan_line) const {
+Result<exporting::ExportedPlan> AgentPlanner::checked(const ClusterObjects& cluster, const std::string& plan_line) {
   MUSTER_REQUIRE(options_.mode != ApplyMode::kNone);
   try {
-    muster_v1::SnapshotReader reader = reader_at(cluster.time);
-    return export_line(reader, plan_line, cluster.text, export_options_of(options_));
+    return export_objects(reader_, plan_line, cluster.objects, kubernetes_at(cluster.time),
+                          export_options_of(options_));
   } catch (const std::exception& defect) {
     return InputError{ErrorCode::kInternalError, "$", defect.what()};
   }

@@ -21,7 +21,7 @@ namespace muster::cli {
 
 // The cluster at one moment.
 struct ClusterObjects {
-  std::string text;      // as ObjectStore::text() gives it
+  kubernetes::KeptObjects objects;
   Nanoseconds time = 0;  // the API server's
 };
 
@@ -73,12 +73,13 @@ class AgentPlanner {
   void run();
   void push(std::function<void()> task);
   AgentPlan planned(const std::shared_ptr<const ClusterObjects>& cluster);
-  Result<exporting::ExportedPlan> checked(const ClusterObjects& cluster, const std::string& plan_line) const;
-  muster_v1::SnapshotReader reader_at(Nanoseconds time) const;
+  Result<exporting::ExportedPlan> checked(const ClusterObjects& cluster, const std::string& plan_line);
+  kubernetes::KubernetesOptions kubernetes_at(Nanoseconds time) const;
 
   const AgentOptions& options_;
   const SolvedLineObserver observe_;
   const Post post_;
+  muster_v1::SnapshotReader reader_;
   LineSolver solver_;
   HeldRoom held_{options_.mode};
   std::mutex mutex_;

@@ -79,7 +79,7 @@ http::HttpResponse AgentStatus::answer(const http::HttpRequest& request) {
   if (request.path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", metrics(), {}};
   if (request.path == "/v1/status") return {200, kJson, status_json(), {}};
   if (!cluster_) return {503, kText, "there is no plan yet\n", {}};
-  return {200, kJson, request.path == "/v1/plan" ? plan_ : cluster_->text + '\n', {}};
+  return {200, kJson, request.path == "/v1/plan" ? plan_ : kubernetes::text_of(cluster_->objects) + '\n', {}};
 }
 
 // Requires the lock.
@@ -167,9 +167,9 @@ std::string AgentStatus::report() const {
     line = plan_;
   }
   if (!cluster) return {};
-  muster_v1::ReaderOptions options = options_.reader;
-  options.kubernetes.time = cluster->time;
-  Result<Snapshot> snapshot = muster_v1::SnapshotReader(options).read(cluster->text);
+  kubernetes::KubernetesOptions kubernetes = options_.reader.kubernetes;
+  kubernetes.time = cluster->time;
+  Result<Snapshot> snapshot = muster_v1::SnapshotReader(options_.reader).read(cluster->objects, kubernetes);
   if (!snapshot) return {};
   const Result<Problem> problem = build_problem(*snapshot);
   if (!problem) return {};

@@ -31,7 +31,7 @@ bool WrittenActs::is_seen(const Act& act, const api_server::ObjectStore& objects
   if (act.kind == ActKind::kTakeBack) return !has_request(act, objects);
   const auto* pod = objects.find("", "Pod", object.namespace_name, object.name);
   if (pod == nullptr || (!object.uid.empty() && pod->uid != object.uid)) return true;
-  const auto has = [&](std::string_view text) { return pod->text.find(text) != std::string::npos; };
+  const auto has = [&](std::string_view text) { return pod->text().find(text) != std::string::npos; };
   if (act.kind == ActKind::kNominate) {
     const bool is_as_meant = nominated_node(*pod) == object.node;
     return is_as_meant || has("\"nodeName\"");

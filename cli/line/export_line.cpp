@@ -100,14 +100,31 @@ std::string remark_on_schedulers(const Snapshot& snapshot, const muster_v1::Read
                      fmt::join(names, ", "));
 }
 
-Result<exporting::ExportedPlan> export_checked(muster_v1::SnapshotReader& reader, std::string_view plan_text,
-                                               const muster_v1::ReadPlan& plan, std::string_view snapshot_text,
-                                               const exporting::ExportOptions& options) {
+// What a plan answers, and the identities of its pods.
+struct AnsweredCluster {
+  Result<Snapshot> snapshot;
+  Result<exporting::ObjectIdentities> identities;
+};
+
+Result<muster_v1::ReadPlan> read_answer(std::string_view plan_text) {
+  Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, nullptr);
+  if (plan && plan->is_error)
+    return InputError{ErrorCode::kNoPlan, "$.status", "the plan is an error record: " + plan->error.message};
+  return plan;
+}
+
+AnsweredCluster read_cluster(muster_v1::SnapshotReader& reader, const muster_v1::ReadPlan& plan,
+                             std::string_view snapshot_text) {
   Result<exporting::ObjectIdentities> identities =
       exporting::read_identities(snapshot_text);  // first, as it needs most memory
   kubernetes::KubernetesOptions kubernetes = reader.kubernetes();
   if (!kubernetes.time) kubernetes.time = plan.time;
-  Result<Snapshot> snapshot = reader.read(snapshot_text, kubernetes);
+  return {reader.read(snapshot_text, kubernetes), std::move(identities)};
+}
+
+Result<exporting::ExportedPlan> export_checked(std::string_view plan_text, const muster_v1::ReadPlan& plan,
+                                               AnsweredCluster cluster, const exporting::ExportOptions& options) {
+  auto& [snapshot, identities] = cluster;
   if (!snapshot) return snapshot.error();
   if (!identities) return identities.error();
   muster_v1::fill_in(plan.histories, *snapshot);
@@ -156,12 +173,20 @@ Result<exporting::ExportOptions> export_options(const ExportWords& words) {
 Result<exporting::ExportedPlan> export_line(muster_v1::SnapshotReader& reader, std::string_view plan_text,
                                             std::optional<std::string_view> snapshot_text,
                                             const exporting::ExportOptions& options) {
-  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, nullptr);
+  const Result<muster_v1::ReadPlan> plan = read_answer(plan_text);
   if (!plan) return plan.error();
-  if (plan->is_error)
-    return InputError{ErrorCode::kNoPlan, "$.status", "the plan is an error record: " + plan->error.message};
-  return snapshot_text ? export_checked(reader, plan_text, *plan, *snapshot_text, options)
+  return snapshot_text ? export_checked(plan_text, *plan, read_cluster(reader, *plan, *snapshot_text), options)
                        : exporting::export_plan(*plan, exporting::ExportCluster(), options);
+}
+
+Result<exporting::ExportedPlan> export_objects(muster_v1::SnapshotReader& reader, std::string_view plan_text,
+                                               const kubernetes::KeptObjects& objects,
+                                               const kubernetes::KubernetesOptions& kubernetes,
+                                               const exporting::ExportOptions& options) {
+  const Result<muster_v1::ReadPlan> plan = read_answer(plan_text);
+  if (!plan) return plan.error();
+  return export_checked(plan_text, *plan, {reader.read(objects, kubernetes), exporting::identities_of(objects)},
+                        options);
 }
 
 }  // namespace muster::cli

@@ -216,6 +216,15 @@ ParsedLine parse_line(muster_v1::SnapshotReader& reader, std::string_view text, 
   return line;
 }
 
+ParsedLine parse_objects(muster_v1::SnapshotReader& reader, const kubernetes::KeptObjects& objects,
+                         const kubernetes::KubernetesOptions& kubernetes) {
+  const portfolio::Clock::time_point begun = portfolio::Clock::now();
+  ParsedLine line{1, {}, reader.read(objects, kubernetes), {}, begun, {}, {}};
+  line.remarks = reader.remarks();
+  line.parsing = portfolio::Clock::now() - begun;
+  return line;
+}
+
 Nanoseconds budget_of(const ParsedLine& line, const LineOptions& options) {
   const Nanoseconds told = line.snapshot ? line.snapshot->policy.budget.value_or(options.budget) : options.budget;
   return std::clamp<Nanoseconds>(options.budget_above_all.value_or(told), 0, kMostBudget);

@@ -52,11 +52,17 @@ struct ObjectStore::Implementation {
     if (on_change) on_change();
   }
   bool is_complete(bool as_allowed) const;
+  std::shared_ptr<const kubernetes::KeptObject> keep(std::string_view slim) {
+    const bool is_valid = !parser.parse(slim, json::JsonLimits());
+    MUSTER_REQUIRE(is_valid);
+    return std::make_shared<const kubernetes::KeptObject>(parser);
+  }
 
   Clock clock;
   std::string duration_annotation;
   std::map<const kubernetes::KnownKind*, std::unique_ptr<Kind>> kinds;  // of one array: in the order of known_kinds()
   std::string scratch;
+  json::JsonDocument parser;  // of one object at a time
   std::uint64_t revision = 0;
   std::function<void()> on_change;
 };
@@ -100,8 +106,8 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     Entry& entry = place->second;
     entry.list = list_;
     if (!is_new) bytes_ -= bytes_of(*place);
-    const bool matters = is_new || entry.object.text != slim;
-    if (matters) entry.object.text = std::string(slim);  // as long as it is, not as the last one was
+    const bool matters = is_new || entry.object.text() != slim;
+    if (matters) entry.object.kept = store_.keep(slim);
     entry.object.uid = identity->uid;
     entry.object.resource_version = identity->resource_version;
     bytes_ += bytes_of(*place);
@@ -143,11 +149,8 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     const auto found = objects_.find(key_of(namespace_name, name));
     return found == objects_.end() ? nullptr : &found->second.object;
   }
-  void write(std::string& out) const {
-    for (const auto& [key, entry] : objects_) {
-      if (out.back() != '[') out += ',';
-      out += entry.object.text;
-    }
+  void add_to(kubernetes::KeptObjects& out) const {
+    for (const auto& [key, entry] : objects_) out.push_back(entry.object.kept);
   }
   std::size_t bytes() const { return bytes_; }
   std::size_t size() const { return objects_.size(); }
@@ -168,8 +171,8 @@ class ObjectStore::Implementation::Kind final : public KindSink {
   // A node of the map has three pointers and a colour before its value.
   static std::size_t bytes_of(const Objects::value_type& value) {
     const StoredObject& object = value.second.object;
-    return sizeof(value) + 4 * sizeof(void*) + value.first.capacity() + object.text.capacity() + object.uid.capacity() +
-           object.resource_version.capacity();
+    return sizeof(value) + 4 * sizeof(void*) + value.first.capacity() + object.uid.capacity() +
+           object.resource_version.capacity() + (object.kept ? object.kept->bytes() : 0);
   }
   Objects::iterator erase(Objects::iterator at) {
     bytes_ -= bytes_of(*at);
@@ -219,12 +222,10 @@ void ObjectStore::remove_kind(const kubernetes::KnownKind& known) {
   implementation_->changed(matters);
 }
 
-std::string ObjectStore::text() const {
-  std::string out;
-  out.reserve(bytes() + 64);
-  out += R"({"apiVersion":"v1","kind":"List","items":[)";
-  for (const auto& [known, kind] : implementation_->kinds) kind->write(out);
-  out += "]}";
+kubernetes::KeptObjects ObjectStore::kept() const {
+  kubernetes::KeptObjects out;
+  out.reserve(objects());
+  for (const auto& [known, kind] : implementation_->kinds) kind->add_to(out);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // The objects of the cluster that the import reads, each as short as the import allows, and always up to date.
 //
-// Not synchronized: used on the thread of the io_context alone; text() is a copy for other threads.
+// Not synchronized: used on the thread of the io_context alone.
 //
 // Instants that only tell what time it is (heartbeats, transitions of conditions, starts of containers) are left out:
 // set KubernetesOptions::time when the text is imported. Then the imported line is the same as that of a list by
@@ -19,12 +19,16 @@
 #include "io/api_server/clock.h"
 #include "io/api_server/discovery.h"
 #include "io/api_server/kind_sink.h"
+#include "io/kubernetes/import/kept_object.h"
 
 namespace muster::api_server {
 
 struct StoredObject {
-  std::string text;  // slim JSON with apiVersion, kind and metadata.uid; without metadata.resourceVersion
+  std::shared_ptr<const kubernetes::KeptObject> kept;
   std::string uid, resource_version;
+
+  // Slim JSON with apiVersion, kind and metadata.uid; without metadata.resourceVersion.
+  std::string_view text() const { return kept->text(); }
 };
 
 // One kind, for people and metrics.
@@ -53,9 +57,9 @@ class ObjectStore {
   // Its objects, too.
   void remove_kind(const kubernetes::KnownKind& known);
 
-  // One `{"apiVersion":"v1","kind":"List","items":[...]}`: kinds in the order of known_kinds(), objects by namespace
-  // and name, as the API server lists them. Cost: a copy of all bytes.
-  std::string text() const;
+  // Kinds in the order of known_kinds(), objects by namespace and name, as the API server lists them; for any thread.
+  // Cost: a pointer for each.
+  kubernetes::KeptObjects kept() const;
   // None: there is no such object, or none is known. `namespace_name` is empty for kinds without namespaces. Valid
   // until the next change.
   const StoredObject* find(std::string_view group, std::string_view kind, std::string_view namespace_name,

@@ -73,6 +73,18 @@ Result<ObjectIdentities> read_identities(std::string_view line) {
   return found;
 }
 
+Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects) {
+  json::JsonDocument none;
+  kubernetes::KubernetesReading in(none);
+  in.strict = false;
+  kubernetes::KubernetesItems items;
+  if (!kubernetes::collect_kept(in, objects, items)) return in.error;
+  ObjectIdentities found;
+  found.is_kubernetes = true;
+  read_pods(in, items, found);
+  return found;
+}
+
 ExportCluster::ExportCluster(ObjectIdentities identities, const Problem& problem)
     : snapshot_(problem.snapshot),
       identities_(std::move(identities)),

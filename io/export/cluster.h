@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/kubernetes/import/kept_object.h"
 #include "model/base/error.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/snapshot.h"
@@ -26,6 +27,9 @@ struct ObjectIdentities {
 
 // Of a line as SnapshotReader takes it; of muster/v1 there are none. Errors: as it has them, without the object's name.
 Result<ObjectIdentities> read_identities(std::string_view line);
+
+// Of objects that are kept.
+Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects);
 
 // Refers to the problem's snapshot. Every query accepts every name; the answer for an unknown one is empty.
 class ExportCluster {

@@ -70,7 +70,6 @@ struct JsonDocument::Implementation {
   std::size_t max_depth = 0;
   std::unique_ptr<char[]> text;  // the line and the padding that the parser reads beyond it
   std::size_t text_capacity = 0;
-  std::size_t text_size = 0;
   bool is_parsed = false;
   JsonTape tape;
   NumberCursor cursor;
@@ -99,10 +98,13 @@ simdjson::error_code JsonDocument::Implementation::parse(std::string_view line, 
   if (const simdjson::error_code code = grow(line.size(), depth); code != simdjson::SUCCESS) return code;
   std::memcpy(text.get(), line.data(), line.size());
   std::memset(text.get() + line.size(), ' ', simdjson::SIMDJSON_PADDING);
-  text_size = line.size();
   cursor = {};
   const simdjson::error_code code = parser.parse(text.get(), line.size(), false).error();
-  tape = {parser.doc.tape.get(), reinterpret_cast<const char*>(parser.doc.string_buf.get())};
+  tape = {parser.doc.tape.get(),
+          reinterpret_cast<const char*>(parser.doc.string_buf.get()),
+          {text.get(), line.size()},
+          parser.implementation->structural_indexes.get(),
+          parser.implementation->n_structural_indexes};
   is_parsed = code == simdjson::SUCCESS;
   return code;
 }
@@ -131,7 +133,13 @@ JsonValue JsonDocument::root() const {
   return {&implementation_->tape, 1};
 }
 
-NumberCursor::Place NumberCursor::before(std::uint32_t position) const {
+NumberCursor::Place NumberCursor::before(JsonValue value) {
+  if (tape_ != value.tape()) {
+    tape_ = value.tape();
+    last_ = {};
+    passed_.resize(1);
+  }
+  const std::uint32_t position = value.position();
   std::size_t stride = std::min<std::size_t>(position / kStride, passed_.size() - 1);
   if (passed_[stride].value > position) --stride;
   const Place& passed = passed_[stride];
@@ -140,32 +148,32 @@ NumberCursor::Place NumberCursor::before(std::uint32_t position) const {
 
 // Values come on the tape in the order in which the structural characters of the text open them; commas and colons are
 // not on the tape.
-std::string_view JsonDocument::number_text(JsonValue number, NumberCursor& cursor) const {
-  const Implementation& it = *implementation_;
-  const std::uint32_t* structurals = it.parser.implementation->structural_indexes.get();
-  const char* text = it.text.get();
-  const std::uint64_t* words = it.tape.words;
-  NumberCursor::Place at = cursor.before(number.position());
+std::string_view number_text(JsonValue number, NumberCursor& cursor) {
+  const JsonTape& tape = *number.tape();
+  NumberCursor::Place at = cursor.before(number);
   for (;; ++at.character) {
-    const char c = text[structurals[at.character]];
+    const char c = tape.text[tape.structurals[at.character]];
     if (c == ',' || c == ':') continue;
     cursor.pass(at);
     if (at.value == number.position()) break;
-    const char type = static_cast<char>(words[at.value] >> 56);
+    const char type = static_cast<char>(tape.words[at.value] >> 56);
     at.value += type == 'l' || type == 'u' || type == 'd' ? 2 : 1;
   }
   cursor.stop(at);
-  const std::size_t begin = structurals[at.character];
+  const std::size_t begin = tape.structurals[at.character];
   std::size_t end = begin;
-  while (end < it.text_size && is_number_character(text[end])) ++end;
-  return {text + begin, end - begin};
+  while (end < tape.text.size() && is_number_character(tape.text[end])) ++end;
+  return tape.text.substr(begin, end - begin);
 }
 
-std::string_view JsonDocument::number_text(JsonValue number) { return number_text(number, implementation_->cursor); }
+std::string_view JsonDocument::number_text(JsonValue number) {
+  return json::number_text(number, implementation_->cursor);
+}
 
-std::string JsonDocument::path_of(JsonValue value) const {
+std::string path_of(JsonValue value) {
   std::string path = "$";
-  JsonValue at = root();
+  if (!value) return path;
+  JsonValue at(value.tape(), 1);
   while (at.position() != value.position()) {
     JsonValue child;
     if (at.is(JsonKind::kObject)) {

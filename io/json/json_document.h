@@ -2,7 +2,8 @@
 // value.
 //
 // Shape: the tape is the layout that simdjson documents (doc/tape.md): one word a value, two for numbers; an object or
-// array stores its end, so skipping a value is one step. Views are valid until the next parse.
+// array stores its end, so skipping a value is one step. Views are valid until the next parse; those of a KeptJson as
+// long as it lives.
 #pragma once
 
 #include <bit>
@@ -22,6 +23,9 @@ namespace muster::json {
 struct JsonTape {
   const std::uint64_t* words = nullptr;
   const char* strings = nullptr;
+  std::string_view text;                       // the source
+  const std::uint32_t* structurals = nullptr;  // positions in it of what the parser found: brackets, commas, values
+  std::size_t structural_count = 0;
 };
 
 // As the tape marks them.
@@ -49,6 +53,7 @@ class JsonValue {
   JsonValue(const JsonTape* tape, std::uint32_t position) : tape_(tape), position_(position) {}
 
   explicit operator bool() const { return tape_ != nullptr; }
+  const JsonTape* tape() const { return tape_; }
   std::uint32_t position() const { return position_; }
   JsonKind kind() const { return static_cast<JsonKind>(type()); }
   bool is(JsonKind wanted) const { return kind() == wanted; }
@@ -140,7 +145,8 @@ class JsonElements {
 inline JsonMembers JsonValue::members() const { return {{tape_, position_ + 1}, {tape_, end() - 1}}; }
 inline JsonElements JsonValue::elements() const { return {{tape_, position_ + 1}, {tape_, end() - 1}}; }
 
-// The position that a reader of a document's numbers has reached.
+// The position that a reader of a document's numbers has reached. Asked for a value of another document, it starts
+// anew. One a thread, and one a parse.
 class NumberCursor {
  public:
   // A value's position on the tape, and that of the character that opens it among those that the parser found.
@@ -149,7 +155,7 @@ class NumberCursor {
   };
 
   // The last known place at or before a value's position.
-  Place before(std::uint32_t position) const;
+  Place before(JsonValue value);
   // Every value up to the furthest yet is passed.
   void pass(const Place& place) {
     if (place.value / kStride == passed_.size()) passed_.push_back(place);
@@ -159,9 +165,18 @@ class NumberCursor {
  private:
   static constexpr std::uint32_t kStride = 256;  // words of the tape
 
+  const JsonTape* tape_ = nullptr;
   Place last_;
   std::vector<Place> passed_ = {Place{}};  // the first at or beyond each multiple of kStride; values take one or two
 };
+
+// The characters of a number as in the text. Cost: O(tokens beyond all earlier requests), so requests in the order of
+// the text are one pass in total; O(1) for positions before an earlier request.
+std::string_view number_text(JsonValue number, NumberCursor& cursor);
+
+// "$.pods[3].labels[\"app.kubernetes.io/name\"]", from the root of the value's document; "$" of none. Cost: O(siblings
+// on the way).
+std::string path_of(JsonValue value);
 
 struct JsonLimits {
   std::size_t max_bytes = std::size_t{1} << 30;
@@ -182,14 +197,8 @@ class JsonDocument {
   // Requires a parse that succeeded.
   JsonValue root() const;
 
-  // The characters of a number as in the text. Cost: O(tokens beyond all earlier requests), so requests in the order of
-  // the text are one pass in total; O(1) for positions before an earlier request.
+  // As the function of this name, with a cursor of the document's own: on one thread.
   std::string_view number_text(JsonValue number);
-  // The same for one of several readers, each with its own cursor, which starts anew with each parse.
-  std::string_view number_text(JsonValue number, NumberCursor& cursor) const;
-
-  // "$.pods[3].labels[\"app.kubernetes.io/name\"]". Cost: O(siblings on the way).
-  std::string path_of(JsonValue value) const;
 
  private:
   struct Implementation;

@@ -26,7 +26,7 @@ std::string range_message(std::int64_t least, std::int64_t most) {
 }  // namespace
 
 bool Reading::fail(JsonValue culprit, ErrorCode code, std::string message) {
-  error = {code, with_paths ? document.path_of(culprit) : std::string(), std::move(message)};
+  error = {code, with_paths ? path_of(culprit) : std::string(), std::move(message)};
   return false;
 }
 

@@ -20,7 +20,7 @@
 namespace muster::json {
 
 struct Reading {
-  JsonDocument& document;
+  JsonDocument& document;  // values of others may be read, too
   bool lenient = false;
   StringPool* text = nullptr;  // storage of strings
   InputError error;
@@ -35,7 +35,7 @@ struct Reading {
   [[nodiscard]] bool fail_unknown(JsonValue culprit, std::string_view key);
   [[nodiscard]] bool fail_duplicate(JsonValue culprit, std::string_view key);
 
-  std::string_view number_text(JsonValue number) { return document.number_text(number, numbers); }
+  std::string_view number_text(JsonValue number) { return json::number_text(number, numbers); }
 
   [[nodiscard]] bool expect(JsonValue value, JsonKind kind);
   [[nodiscard]] bool expect_text_or_number(JsonValue value, std::string_view expected);

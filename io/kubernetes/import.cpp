@@ -29,14 +29,16 @@ class Importer {
     in_.planned_gate = options.planned_gate;
   }
 
-  Result<ImportedSnapshot> run() {
-    if (!read_and_write()) return std::move(in_.error);
+  Result<ImportedSnapshot> run(json::JsonValue root) { return finish(collect_items(in_, root, items_)); }
+  Result<ImportedSnapshot> run(const KeptObjects& objects) { return finish(collect_kept(in_, objects, items_)); }
+
+ private:
+  Result<ImportedSnapshot> finish(bool is_collected) {
+    if (!is_collected || !read_and_write()) return std::move(in_.error);
     return ImportedSnapshot{std::move(line_), remarks(), std::move(in_.warnings)};
   }
 
- private:
   bool read_and_write() {
-    if (!collect_items(in_, in_.document.root(), items_)) return false;
     in_.has_namespaces = !items_.of(KubernetesKind::kNamespace).empty();
     const ImportInstant now(options_.time, options_.not_before, items_.latest);
     ImportedCluster cluster;
@@ -144,7 +146,13 @@ class Importer {
 
 Result<ImportedSnapshot> import_kubernetes(json::JsonDocument& document, const KubernetesOptions& options) {
   MUSTER_REQUIRE(holds_kubernetes_objects(document.root()));
-  return Importer(document, options).run();
+  return Importer(document, options).run(document.root());
+}
+
+Result<ImportedSnapshot> import_kept(const KeptObjects& objects, const KubernetesOptions& options) {
+  MUSTER_REQUIRE(options.time.has_value());
+  json::JsonDocument none;
+  return Importer(none, options).run(objects);
 }
 
 Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/json/json_document.h"
+#include "io/kubernetes/import/kept_object.h"
 #include "model/base/error.h"
 #include "model/snapshot/snapshot.h"
 
@@ -52,6 +53,9 @@ Result<ImportedSnapshot> import_kubernetes(json::JsonDocument& document, const K
 // above, and memory in proportion to the relevant part of the text.
 Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options,
                                                 json::JsonLimits limits);
+
+// The same for objects that are kept. Requires options.time. Paths of errors begin at the object.
+Result<ImportedSnapshot> import_kept(const KeptObjects& objects, const KubernetesOptions& options);
 
 // An error of a line that has been imported, with the name of the object that its path leads to.
 InputError name_imported(InputError error, std::string_view line);

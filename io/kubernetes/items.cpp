@@ -59,10 +59,24 @@ class Collector {
     return keep(object, event) || fail(object);
   }
 
+  // One that cannot be read is left out, unless that is an error.
+  bool take_item(json::JsonValue item, const Defaults& defaults, Event event) {
+    if (take(item, defaults, event)) return true;
+    if (in_.strict || !in_.with_paths) return false;
+    in_.warn(failed_, "it is ignored");
+    is_named_ = false;
+    return true;
+  }
+
+  void note_times() {
+    for (const auto& [object, meaning] : kept_) {
+      if (!object.kind.empty()) note_times(object);
+    }
+  }
+
   void finish() {
     for (const auto& [object, meaning] : kept_) {
       if (object.kind.empty()) continue;  // deleted
-      note_times(object);
       if (meaning == nullptr) {
         in_.remarks.add(std::string(object.kind) + " is ignored", object);
       } else {
@@ -96,10 +110,7 @@ class Collector {
     if (!has_any) return true;
     if (defaults.kind.empty()) defaults.api_version = {};
     for (const json::JsonValue item : items.elements()) {
-      if (take(item, defaults, event)) continue;
-      if (in_.strict || !in_.with_paths) return false;
-      in_.warn(failed_, "it is ignored");
-      is_named_ = false;
+      if (!take_item(item, defaults, event)) return false;
     }
     return true;
   }
@@ -239,8 +250,28 @@ bool holds_kubernetes_objects(json::JsonValue root) {
 bool collect_items(KubernetesReading& in, json::JsonValue root, KubernetesItems& out) {
   Collector collector(in, out);
   if (!collector.take(root, {}, Event::kNone)) return false;
+  collector.note_times();
   collector.finish();
   return true;
+}
+
+bool collect_item(KubernetesReading& in, json::JsonValue object, KubernetesItems& out) {
+  Collector collector(in, out);
+  if (!collector.take_item(object, {}, Event::kNone)) return false;
+  collector.finish();
+  return true;
+}
+
+std::optional<CollectedObject> collect_object(json::JsonValue object) {
+  json::JsonDocument none;
+  KubernetesReading reading(none);
+  reading.with_paths = false;
+  KubernetesItems items;
+  if (!collect_item(reading, object, items)) return std::nullopt;
+  for (std::size_t kind = 0; kind < items.by_kind.size(); ++kind) {
+    if (!items.by_kind[kind].empty()) return CollectedObject{items.by_kind[kind].front(), KubernetesKind(kind)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace muster::kubernetes

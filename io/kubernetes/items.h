@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,11 +19,23 @@ struct KubernetesItems {
   const std::vector<KubernetesObject>& of(KubernetesKind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
 };
 
+// An object by itself, and what becomes of it.
+struct CollectedObject {
+  KubernetesObject object;
+  KubernetesKind meaning;
+};
+
 // Whether a document holds Kubernetes objects: an object or a list of them, or a watch event.
 bool holds_kubernetes_objects(json::JsonValue root);
 
 // Takes lists apart, applies watch events, and counts what is ignored. Errors: WrongType, MissingKey, DuplicateName,
 // each with the object's title in its message.
 [[nodiscard]] bool collect_items(KubernetesReading& reading, json::JsonValue root, KubernetesItems& out);
+
+// One more object, as if it were in a list without another one of its name. `latest` stays as it is.
+[[nodiscard]] bool collect_item(KubernetesReading& reading, json::JsonValue object, KubernetesItems& out);
+
+// None: with it, collect_item has an error or something to say, or takes nothing.
+std::optional<CollectedObject> collect_object(json::JsonValue object);
 
 }  // namespace muster::kubernetes

@@ -137,7 +137,8 @@ struct SnapshotReader::Implementation {
   std::optional<InputError> parse(std::string_view line);
   Result<Snapshot> read_line(std::string_view line, const kubernetes::KubernetesOptions& kubernetes);
   Result<Snapshot> read(json::JsonDocument& parsed);
-  Result<Snapshot> read_imported(const kubernetes::KubernetesOptions& kubernetes);
+  Result<Snapshot> read_imported(Result<kubernetes::ImportedSnapshot> import);
+  Result<Snapshot> with_remarks(Result<Snapshot> snapshot);
 };
 
 // The relevant part of Kubernetes objects.
@@ -161,8 +162,7 @@ Result<Snapshot> SnapshotReader::Implementation::read(json::JsonDocument& parsed
 }
 
 // Of Kubernetes objects: by way of the line that they become.
-Result<Snapshot> SnapshotReader::Implementation::read_imported(const kubernetes::KubernetesOptions& kubernetes) {
-  Result<kubernetes::ImportedSnapshot> import = kubernetes::import_kubernetes(document, kubernetes);
+Result<Snapshot> SnapshotReader::Implementation::read_imported(Result<kubernetes::ImportedSnapshot> import) {
   if (!import) return import.error();
   if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
   Result<Snapshot> snapshot = read(imported);
@@ -185,18 +185,27 @@ const kubernetes::KubernetesOptions& SnapshotReader::kubernetes() const { return
 Result<Snapshot> SnapshotReader::Implementation::read_line(std::string_view line,
                                                            const kubernetes::KubernetesOptions& kubernetes) {
   if (auto error = parse(line)) return *std::move(error);
-  return kubernetes::holds_kubernetes_objects(document.root()) ? read_imported(kubernetes) : read(document);
+  return kubernetes::holds_kubernetes_objects(document.root())
+             ? read_imported(kubernetes::import_kubernetes(document, kubernetes))
+             : read(document);
 }
 
-Result<Snapshot> SnapshotReader::read(std::string_view line, const kubernetes::KubernetesOptions& kubernetes) {
-  Result<Snapshot> snapshot = implementation_->read_line(line, kubernetes);
-  std::vector<std::string>& remarks = implementation_->remarks;
+Result<Snapshot> SnapshotReader::Implementation::with_remarks(Result<Snapshot> snapshot) {
   remarks.clear();
   if (!snapshot) return snapshot;
   for (const Warning& warning : snapshot->anomalies.warnings) {
     if (warning.object == kImportRemark) remarks.push_back(warning.message);
   }
   return snapshot;
+}
+
+Result<Snapshot> SnapshotReader::read(std::string_view line, const kubernetes::KubernetesOptions& kubernetes) {
+  return implementation_->with_remarks(implementation_->read_line(line, kubernetes));
+}
+
+Result<Snapshot> SnapshotReader::read(const kubernetes::KeptObjects& objects,
+                                      const kubernetes::KubernetesOptions& kubernetes) {
+  return implementation_->with_remarks(implementation_->read_imported(kubernetes::import_kept(objects, kubernetes)));
 }
 
 const std::vector<std::string>& SnapshotReader::remarks() const { return implementation_->remarks; }

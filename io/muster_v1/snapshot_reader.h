@@ -43,6 +43,8 @@ class SnapshotReader {
   Result<Snapshot> read(std::string_view line);
   // The same with other options for Kubernetes objects than those of the reader.
   Result<Snapshot> read(std::string_view line, const kubernetes::KubernetesOptions& kubernetes);
+  // Of objects that are kept. Requires kubernetes.time. Paths of errors begin at the object.
+  Result<Snapshot> read(const kubernetes::KeptObjects& objects, const kubernetes::KubernetesOptions& kubernetes);
   const kubernetes::KubernetesOptions& kubernetes() const;
 
   // What was ignored in the last line, or held back, in the words of its warnings; empty if the line could not be read.

@@ -40,6 +40,16 @@ Json pod(const std::string& name, int priority, const std::string& place = "") {
   return made;
 }
 
+kubernetes::KeptObjects kept(const std::vector<Json>& objects) {
+  kubernetes::KeptObjects all;
+  json::JsonDocument document;
+  for (const Json& object : objects) {
+    EXPECT_FALSE(document.parse(object.dump(), json::JsonLimits()));
+    all.push_back(std::make_shared<const kubernetes::KeptObject>(document));
+  }
+  return all;
+}
+
 class Planner : public testing::Test {
  protected:
   Planner() {
@@ -54,7 +64,7 @@ class Planner : public testing::Test {
   // Pods of the plan by phase: "now first", "later first", "evict old".
   std::vector<std::string> planned(const std::vector<Json>& objects) {
     auto cluster = std::make_shared<ClusterObjects>();
-    cluster->text = Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}}.dump();
+    cluster->objects = kept(objects);
     cluster->time = 1'767'225'660'000'000'000;  // 2026-01-01T00:01:00Z
     std::optional<Result<exporting::ExportedPlan>> exported;
     AgentPlanner planner(
@@ -118,7 +128,7 @@ TEST_F(Planner, WhatThePlanLeavesIsKnownToTheExtenderAlone) {
   for (const ApplyMode mode : {ApplyMode::kBindings, ApplyMode::kExtender}) {
     options_.mode = mode;
     auto cluster = std::make_shared<ClusterObjects>();
-    cluster->text = Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", cluster_that_is_left()}}.dump();
+    cluster->objects = kept(cluster_that_is_left());
     std::optional<AgentPlan> plan;
     AgentPlanner planner(
         options_, MUSTER_BINARY, [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });

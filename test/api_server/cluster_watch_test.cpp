@@ -50,7 +50,7 @@ class ClusterWatchOf : public ::testing::Test {
       const StoredObject* found = watch_->objects().find(kind.group, kind.kind, metadata.value("namespace", ""),
                                                          metadata["name"].get<std::string>());
       if (found == nullptr || found->resource_version != metadata["resourceVersion"]) return false;
-      if (Json::parse(found->text)["metadata"].value("labels", Json()) != metadata.value("labels", Json()))
+      if (Json::parse(found->text())["metadata"].value("labels", Json()) != metadata.value("labels", Json()))
         return false;
     }
     return true;

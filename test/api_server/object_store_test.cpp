@@ -68,7 +68,7 @@ TEST_F(ObjectStoreOf, KeepsOfAnObjectWhatTheImportReads) {
   ASSERT_NE(stored, nullptr);
   EXPECT_EQ(stored->uid, "u1");
   EXPECT_EQ(stored->resource_version, "5");
-  const Json slim = Json::parse(stored->text);
+  const Json slim = Json::parse(stored->text());
   const Json expected = Json::parse(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"u1",
     "creationTimestamp":"2026-03-01T10:00:00Z","labels":{"zone":"a"},"annotations":{"gpu-memory":"3"}},
     "spec":{"podCIDR":"10.0.0.0/24"},
@@ -150,7 +150,7 @@ TEST_F(ObjectStoreOf, CountsItsBytesExactlyUpAndDown) {
   list(sink, {});
   EXPECT_EQ(store_.bytes(), 0U);
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(set(sink, small_pod("p" + std::to_string(i))));
-  EXPECT_GT(store_.bytes(), store_.text().size());
+  EXPECT_GT(store_.bytes(), kubernetes::text_of(store_.kept()).size());
   for (int i = 0; i < 50; ++i) {
     Json longer = small_pod("p" + std::to_string(i));
     longer["metadata"]["labels"]["long"] = std::string(static_cast<std::size_t>(i) * 10, 'x');
@@ -158,7 +158,7 @@ TEST_F(ObjectStoreOf, CountsItsBytesExactlyUpAndDown) {
   }
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(remove(sink, small_pod("p" + std::to_string(i))));
   EXPECT_EQ(store_.bytes(), 0U);
-  EXPECT_EQ(store_.text(), R"({"apiVersion":"v1","kind":"List","items":[]})");
+  EXPECT_EQ(kubernetes::text_of(store_.kept()), R"({"apiVersion":"v1","kind":"List","items":[]})");
 }
 
 TEST_F(ObjectStoreOf, WhatIsNoObjectIsRefused) {
@@ -169,16 +169,27 @@ TEST_F(ObjectStoreOf, WhatIsNoObjectIsRefused) {
   EXPECT_EQ(store_.objects(), 0U);
 }
 
-// The line and the remarks, with the time given, or the error.
-std::string imported(const std::string& text) {
+kubernetes::KubernetesOptions import_options() {
   kubernetes::KubernetesOptions options;
   options.time = *parse_instant("2026-03-02T00:00:00Z");
   options.strict = false;
-  const auto made = kubernetes::import_kubernetes_text(text, options, kLimits);
+  return options;
+}
+
+// The line, the remarks and the warnings, or the error.
+std::string told(const Result<kubernetes::ImportedSnapshot>& made) {
   if (!made) return std::string(error_code_text(made.error().code)) + " " + made.error().message;
   std::string all = made->line;
   for (const std::string& remark : made->remarks) all += "\n" + remark;
+  for (const Warning& warning : made->warnings)
+    all += "\n" + warning.object + " " + warning.name + ": " + warning.message;
   return all;
+}
+std::string imported(const kubernetes::KeptObjects& objects) {
+  return told(kubernetes::import_kept(objects, import_options()));
+}
+std::string imported(const Json& list) {
+  return told(kubernetes::import_kubernetes_text(list.dump(), import_options(), kLimits));
 }
 
 // Items as an API server lists them: by kind, namespace and name, each known kind once.
@@ -215,11 +226,29 @@ TEST_F(ObjectStoreOf, TheImportIsThatOfTheWholeObjects) {
       }
       sink.list_ends("1");
     }
-    EXPECT_EQ(imported(store.text()), imported(whole.dump())) << entry.path();
-    EXPECT_NE(imported(store.text()).find("{\"format\""), std::string::npos) << entry.path();
+    EXPECT_EQ(imported(store.kept()), imported(whole)) << entry.path();
+    EXPECT_NE(imported(store.kept()).find("{\"format\""), std::string::npos) << entry.path();
     ++files;
   }
   EXPECT_GT(files, 10);
+}
+
+TEST_F(ObjectStoreOf, AnObjectThatCannotBeReadIsToldWithEachImport) {
+  KindSink& sink = store_.add_kind(nodes());
+  Json odd = node_object();
+  odd["metadata"]["name"] = "odd";
+  odd["metadata"]["creationTimestamp"] = "yesterday";
+  Json broken = node_object();
+  broken["metadata"]["name"] = "broken";
+  broken["spec"] = 7;
+  list(sink, {broken, node_object(), odd});
+  const std::string first = imported(store_.kept());
+  EXPECT_NE(first.find("odd"), std::string::npos) << first;
+  EXPECT_NE(first.find("broken"), std::string::npos) << first;
+  EXPECT_EQ(imported(store_.kept()), first);
+  Json whole = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", {broken, node_object(), odd}}};
+  for (Json& item : whole["items"]) item.update({{"apiVersion", "v1"}, {"kind", "Node"}});
+  EXPECT_EQ(first, imported(whole));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class Members {
   }
   bool is(JsonValue value, JsonKind kind) {
     if (value.is(kind)) return true;
-    fail({ErrorCode::kWrongType, document_.path_of(value),
+    fail({ErrorCode::kWrongType, json::path_of(value),
           fmt::format("is {}; {} is expected", json::kind_name(value.kind()), json::kind_name(kind))});
     return false;
   }

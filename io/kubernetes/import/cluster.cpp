@@ -57,7 +57,7 @@ bool ImportedCluster::check_parents(ObjectVisitor& visitor) const {
   KubernetesReading& in = visitor.reading();
   const std::string_view orphan = in.strict ? queues_.without_parent() : std::string_view();
   if (orphan.empty()) return true;
-  static_cast<void>(in.fail(in.document.root(), ErrorCode::kUnknownQueue, "its parent queue is not in the input"));
+  static_cast<void>(in.fail({}, ErrorCode::kUnknownQueue, "its parent queue is not in the input"));
   return visitor.fail("Queue " + std::string(orphan));
 }
 

@@ -55,11 +55,19 @@ TEST(NumberText, IsFoundInAnyOrder) {
 
 TEST(NumberText, HasACursorForEachOfSeveralReaders) {
   Numbers numbers(3'000);
-  const JsonDocument& document = numbers.document;
   NumberCursor one, other;
   for (std::size_t i = 0; i < 1'500; ++i) {
-    ASSERT_EQ(document.number_text(numbers.values[i], one), numbers.texts[i]);
-    ASSERT_EQ(document.number_text(numbers.values[2'999 - i], other), numbers.texts[2'999 - i]);
+    ASSERT_EQ(number_text(numbers.values[i], one), numbers.texts[i]);
+    ASSERT_EQ(number_text(numbers.values[2'999 - i], other), numbers.texts[2'999 - i]);
+  }
+}
+
+TEST(NumberText, IsFoundInSeveralDocumentsByOneReader) {
+  Numbers one(1'000), other(2'000);
+  NumberCursor cursor;
+  for (std::size_t i = 0; i < 1'000; i += 97) {
+    ASSERT_EQ(number_text(one.values[i], cursor), one.texts[i]);
+    ASSERT_EQ(number_text(other.values[1'999 - i], cursor), other.texts[1'999 - i]);
   }
 }
 
