@@ -53,9 +53,10 @@ class StatusServer {
 // What keeps the agent from planning. The first three end with a change of the cluster, of a watch or of the Lease.
 enum class Obstacle : std::uint8_t { kUnread, kInterrupted, kFollows, kUnseen, kNone };
 
-api_server::ClusterWatchOptions watch_options() {
+api_server::ClusterWatchOptions watch_options(const kubernetes::KubernetesOptions& kubernetes) {
   api_server::ClusterWatchOptions options;
   options.seed = std::random_device()();
+  options.kubernetes = kubernetes;
   return options;
 }
 
@@ -68,7 +69,7 @@ class Agent::Implementation {
         console_(console),
         client_(io_, options.address, Steady::now),
         time_(client_, [this](const std::string& sentence) { warn(sentence); }),
-        watch_(client_, Steady::now, watch_options(),
+        watch_(client_, Steady::now, watch_options(options.reader.kubernetes),
                {[this] { consider(); },
                 [this](const std::string& sentence, bool is_failure) {
                   is_failure ? warn(sentence) : say(Severity::kInformation, sentence);

@@ -28,7 +28,7 @@ Result<exporting::ExportedPlan> export_line(muster_v1::SnapshotReader& reader, s
                                             std::optional<std::string_view> snapshot_text,
                                             const exporting::ExportOptions& options);
 
-// The same with objects that are kept as the snapshot. Requires kubernetes.time.
+// The same with objects that are kept as the snapshot, read as import_kept has it.
 Result<exporting::ExportedPlan> export_objects(muster_v1::SnapshotReader& reader, std::string_view plan_text,
                                                const kubernetes::KeptObjects& objects,
                                                const kubernetes::KubernetesOptions& kubernetes,

@@ -32,7 +32,7 @@ struct ParsedLine {
 // The value of `now` for Kubernetes objects if no option sets it: the latest instant in the objects, or the clock's.
 enum class TimeSource : std::uint8_t { kObjects, kClock };
 ParsedLine parse_line(muster_v1::SnapshotReader& reader, std::string_view text, std::int64_t number, TimeSource source);
-// Of objects that are kept, as line 1. Requires kubernetes.time.
+// Of objects that are kept, as import_kept has it; as line 1.
 ParsedLine parse_objects(muster_v1::SnapshotReader& reader, const kubernetes::KeptObjects& objects,
                          const kubernetes::KubernetesOptions& kubernetes);
 

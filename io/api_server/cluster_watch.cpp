@@ -72,7 +72,7 @@ class ClusterWatch::Implementation : public std::enable_shared_from_this<Impleme
         options_(std::move(options)),
         handlers_(std::move(handlers)),
         seeds_(options_.seed),
-        store_(std::move(clock), options_.duration_annotation),
+        store_(std::move(clock), options_.kubernetes),
         discovery_(client),
         next_{Backoff(options_.watch.backoff, seeds_()), Timer(client.io())} {
     store_.on_change([this] { notify(); });

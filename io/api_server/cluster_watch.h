@@ -25,8 +25,8 @@ namespace muster::api_server {
 
 struct ClusterWatchOptions {
   WatchOptions watch = {};
-  std::string duration_annotation = {};  // as in KubernetesOptions
-  std::uint64_t seed = 0;                // of all jitter
+  kubernetes::KubernetesOptions kubernetes = {};  // with which the objects will be imported, but for the time
+  std::uint64_t seed = 0;                         // of all jitter
   // After a change of a CustomResourceDefinition, and to confirm what is missing: the server's discovery is a little
   // behind its objects.
   std::chrono::milliseconds settle{2'000};

@@ -55,11 +55,11 @@ struct ObjectStore::Implementation {
   std::shared_ptr<const kubernetes::KeptObject> keep(std::string_view slim) {
     const bool is_valid = !parser.parse(slim, json::JsonLimits());
     MUSTER_REQUIRE(is_valid);
-    return std::make_shared<const kubernetes::KeptObject>(parser);
+    return std::make_shared<const kubernetes::KeptObject>(parser, options);
   }
 
   Clock clock;
-  std::string duration_annotation;
+  kubernetes::SharedOptions options;
   std::map<const kubernetes::KnownKind*, std::unique_ptr<Kind>> kinds;  // of one array: in the order of known_kinds()
   std::string scratch;
   json::JsonDocument parser;  // of one object at a time
@@ -100,8 +100,8 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     note_event();
     std::string& slim = store_.scratch;
     slim.clear();
-    kubernetes::slim_object(document, object, {api_version_, report_.kind.known->kind, store_.duration_annotation},
-                            slim);
+    kubernetes::slim_object(document, object,
+                            {api_version_, report_.kind.known->kind, store_.options->duration_annotation}, slim);
     const auto [place, is_new] = objects_.try_emplace(key_of(identity->namespace_name, identity->name));
     Entry& entry = place->second;
     entry.list = list_;
@@ -198,10 +198,10 @@ bool ObjectStore::Implementation::is_complete(bool as_allowed) const {
          std::ranges::all_of(kinds, [&](const auto& kind) { return kind.second->is_complete(as_allowed); });
 }
 
-ObjectStore::ObjectStore(Clock clock, std::string duration_annotation)
+ObjectStore::ObjectStore(Clock clock, kubernetes::KubernetesOptions options)
     : implementation_(std::make_unique<Implementation>()) {
   implementation_->clock = std::move(clock);
-  implementation_->duration_annotation = std::move(duration_annotation);
+  implementation_->options = std::make_shared<const kubernetes::KubernetesOptions>(std::move(options));
 }
 ObjectStore::~ObjectStore() = default;
 

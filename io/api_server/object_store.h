@@ -45,8 +45,8 @@ struct KindReport {
 
 class ObjectStore {
  public:
-  // `duration_annotation` as in KubernetesOptions; empty: the usual one.
-  explicit ObjectStore(Clock clock, std::string duration_annotation = {});
+  // `options`: with which the objects will be imported, but for the time.
+  explicit ObjectStore(Clock clock, kubernetes::KubernetesOptions options = {});
   ~ObjectStore();
   ObjectStore(const ObjectStore&) = delete;
   ObjectStore& operator=(const ObjectStore&) = delete;

@@ -25,15 +25,23 @@ std::string full_name(std::string_view namespace_name, std::string_view name) {
   return std::string(namespace_name).append("/").append(name);
 }
 
-bool read_pod_identity(kubernetes::KubernetesReading& in, const kubernetes::KubernetesObject& object,
-                       ObjectIdentities& out) {
-  kubernetes::KubernetesPod pod;
-  json::JsonValue value;
-  std::string_view uid;
-  if (!kubernetes::read_pod(in, object, pod) || !in.take(object.metadata, "uid", value) || !in.text(value, uid))
-    return false;
+void add_pod(const kubernetes::KubernetesPod& pod, std::string_view uid, ObjectIdentities& out) {
   if (!uid.empty()) out.uids.emplace(pod.full_name(), uid);
   if (!pod.gpus.groups.empty()) out.groups[pod.full_name()].assign(pod.gpus.groups.begin(), pod.gpus.groups.end());
+}
+
+bool read_pod_identity(kubernetes::KubernetesReading& in, const kubernetes::KubernetesObject& object,
+                       ObjectIdentities& out) {
+  json::JsonValue value;
+  std::string_view uid;
+  if (!in.take(object.metadata, "uid", value) || !in.text(value, uid)) return false;
+  if (object.as_pod != nullptr) {
+    add_pod(*object.as_pod, uid, out);
+    return true;
+  }
+  kubernetes::KubernetesPod pod;
+  if (!kubernetes::read_pod(in, object, pod)) return false;
+  add_pod(pod, uid, out);
   return true;
 }
 

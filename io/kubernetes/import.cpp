@@ -22,11 +22,7 @@ class Importer {
  public:
   Importer(json::JsonDocument& document, const KubernetesOptions& options)
       : in_(document), options_(options), visitor_(in_, items_) {
-    in_.strict = options.strict;
-    if (!options.duration_annotation.empty()) in_.duration_annotation = options.duration_annotation;
-    if (!options.kai_scheduler.empty()) in_.kai.scheduler = options.kai_scheduler;
-    if (!options.kai_queue_label.empty()) in_.kai.queue_label = options.kai_queue_label;
-    in_.planned_gate = options.planned_gate;
+    configure(options, in_);
   }
 
   Result<ImportedSnapshot> run(json::JsonValue root) { return finish(collect_items(in_, root, items_)); }
@@ -151,6 +147,7 @@ Result<ImportedSnapshot> import_kubernetes(json::JsonDocument& document, const K
 
 Result<ImportedSnapshot> import_kept(const KeptObjects& objects, const KubernetesOptions& options) {
   MUSTER_REQUIRE(options.time.has_value());
+  MUSTER_REQUIRE(std::ranges::all_of(objects, [&](const auto& object) { return object->is_read_as(options); }));
   json::JsonDocument none;
   return Importer(none, options).run(objects);
 }

@@ -43,7 +43,7 @@ class SnapshotReader {
   Result<Snapshot> read(std::string_view line);
   // The same with other options for Kubernetes objects than those of the reader.
   Result<Snapshot> read(std::string_view line, const kubernetes::KubernetesOptions& kubernetes);
-  // Of objects that are kept. Requires kubernetes.time. Paths of errors begin at the object.
+  // Of objects that are kept, as import_kept has it.
   Result<Snapshot> read(const kubernetes::KeptObjects& objects, const kubernetes::KubernetesOptions& kubernetes);
   const kubernetes::KubernetesOptions& kubernetes() const;
 

@@ -40,12 +40,13 @@ Json pod(const std::string& name, int priority, const std::string& place = "") {
   return made;
 }
 
-kubernetes::KeptObjects kept(const std::vector<Json>& objects) {
+kubernetes::KeptObjects kept(const std::vector<Json>& objects, const kubernetes::KubernetesOptions& options) {
   kubernetes::KeptObjects all;
   json::JsonDocument document;
+  const auto shared = std::make_shared<const kubernetes::KubernetesOptions>(options);
   for (const Json& object : objects) {
     EXPECT_FALSE(document.parse(object.dump(), json::JsonLimits()));
-    all.push_back(std::make_shared<const kubernetes::KeptObject>(document));
+    all.push_back(std::make_shared<const kubernetes::KeptObject>(document, shared));
   }
   return all;
 }
@@ -64,7 +65,7 @@ class Planner : public testing::Test {
   // Pods of the plan by phase: "now first", "later first", "evict old".
   std::vector<std::string> planned(const std::vector<Json>& objects) {
     auto cluster = std::make_shared<ClusterObjects>();
-    cluster->objects = kept(objects);
+    cluster->objects = kept(objects, options_.reader.kubernetes);
     cluster->time = 1'767'225'660'000'000'000;  // 2026-01-01T00:01:00Z
     std::optional<Result<exporting::ExportedPlan>> exported;
     AgentPlanner planner(
@@ -128,7 +129,7 @@ TEST_F(Planner, WhatThePlanLeavesIsKnownToTheExtenderAlone) {
   for (const ApplyMode mode : {ApplyMode::kBindings, ApplyMode::kExtender}) {
     options_.mode = mode;
     auto cluster = std::make_shared<ClusterObjects>();
-    cluster->objects = kept(cluster_that_is_left());
+    cluster->objects = kept(cluster_that_is_left(), options_.reader.kubernetes);
     std::optional<AgentPlan> plan;
     AgentPlanner planner(
         options_, MUSTER_BINARY, [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });

@@ -25,6 +25,13 @@ const kubernetes::KnownKind& known(const std::string& group, const std::string& 
 ServedKind pods() { return {&known("", "v1", "Pod"), "v1", "pods", true}; }
 ServedKind nodes() { return {&known("", "v1", "Node"), "v1", "nodes", false}; }
 
+kubernetes::KubernetesOptions import_options() {
+  kubernetes::KubernetesOptions options;
+  options.time = *parse_instant("2026-03-02T00:00:00Z");
+  options.strict = false;
+  return options;
+}
+
 class ObjectStoreOf : public ::testing::Test {
  protected:
   bool set(KindSink& sink, const Json& object) {
@@ -44,7 +51,7 @@ class ObjectStoreOf : public ::testing::Test {
   }
 
   std::chrono::steady_clock::time_point now_{};
-  ObjectStore store_{[this] { return now_; }};
+  ObjectStore store_{[this] { return now_; }, import_options()};
   json::JsonDocument document_;
   std::string text_;
 };
@@ -169,13 +176,6 @@ TEST_F(ObjectStoreOf, WhatIsNoObjectIsRefused) {
   EXPECT_EQ(store_.objects(), 0U);
 }
 
-kubernetes::KubernetesOptions import_options() {
-  kubernetes::KubernetesOptions options;
-  options.time = *parse_instant("2026-03-02T00:00:00Z");
-  options.strict = false;
-  return options;
-}
-
 // The line, the remarks and the warnings, or the error.
 std::string told(const Result<kubernetes::ImportedSnapshot>& made) {
   if (!made) return std::string(error_code_text(made.error().code)) + " " + made.error().message;
@@ -209,7 +209,7 @@ TEST_F(ObjectStoreOf, TheImportIsThatOfTheWholeObjects) {
       const std::string space = found->has_namespace ? item["metadata"].value("namespace", "default") + "/" : "";
       kinds[found][space + name] = item;
     }
-    ObjectStore store([this] { return now_; });
+    ObjectStore store([this] { return now_; }, import_options());
     Json whole = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", Json::array()}};
     for (const auto& [found, objects] : kinds) {
       kubernetes::KubernetesObject place;
@@ -231,6 +231,25 @@ TEST_F(ObjectStoreOf, TheImportIsThatOfTheWholeObjects) {
     ++files;
   }
   EXPECT_GT(files, 10);
+}
+
+TEST_F(ObjectStoreOf, PodsAreReadWithTheOptionsOfTheImport) {
+  kubernetes::KubernetesOptions options = import_options();
+  options.duration_annotation = "example.com/duration";
+  options.planned_gate = "example.com/gate";
+  ObjectStore store([this] { return now_; }, options);
+  std::vector<Json> objects = {small_pod("ends"), small_pod("left"), small_pod("odd"), small_pod("plain")};
+  objects[0]["metadata"]["annotations"]["example.com/duration"] = "600";
+  for (Json& object : objects) object["spec"]["schedulingGates"] = {{{"name", "example.com/gate"}}};
+  objects[1]["spec"].erase("schedulingGates");
+  objects[2]["metadata"]["annotations"]["example.com/duration"] = "soon";
+  list(store.add_kind(pods()), objects);
+  Json whole = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}};
+  for (Json& item : whole["items"]) item.update({{"apiVersion", "v1"}, {"kind", "Pod"}});
+  const std::string text = told(kubernetes::import_kubernetes_text(whole.dump(), options, kLimits));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(told(kubernetes::import_kept(store.kept(), options)), text);
+  EXPECT_NE(text.find("expectedDuration"), std::string::npos) << text;
+  EXPECT_NE(text.find("example.com/duration"), std::string::npos) << text;
 }
 
 TEST_F(ObjectStoreOf, AnObjectThatCannotBeReadIsToldWithEachImport) {

@@ -1,8 +1,33 @@
 #include "io/kubernetes/import/kept_object.h"
 
+#include <utility>
+
+#include "model/base/require.h"
+
 namespace muster::kubernetes {
 
-KeptObject::KeptObject(const json::JsonDocument& parsed) : json_(parsed), collected_(collect_object(json_.root())) {}
+KeptObject::KeptObject(const json::JsonDocument& parsed, SharedOptions options)
+    : json_(parsed), options_(std::move(options)), collected_(collect_object(json_.root())) {
+  MUSTER_REQUIRE(options_ != nullptr);
+  if (collected_ && collected_->meaning == KubernetesKind::kPod) read_as_pod();
+}
+
+// Kept if nothing is to be said about it.
+void KeptObject::read_as_pod() {
+  json::JsonDocument none;
+  KubernetesReading in(none);
+  configure(*options_, in);
+  in.has_namespaces = true;
+  in.with_paths = false;
+  auto pod = std::make_unique<KubernetesPod>();
+  if (!read_pod(in, collected_->object, *pod) || !in.remarks.sentences().empty() || !in.warnings.empty()) return;
+  pod_ = std::move(pod);
+  collected_->object.as_pod = pod_.get();
+}
+
+std::size_t KeptObject::bytes() const {
+  return sizeof *this + json_.bytes() + (pod_ ? sizeof *pod_ + pod_->requests.capacity() * sizeof(RequestedAmount) : 0);
+}
 
 std::string text_of(const KeptObjects& objects) {
   std::size_t bytes = 64;

@@ -121,7 +121,9 @@ bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
   pods_.reserve(visitor.items().of(KubernetesKind::kPod).size());
   return visitor.each(KubernetesKind::kPod, [&](const auto& object) {
     KubernetesPod& pod = pods_.emplace_back();
-    if (!read_pod(in, object, pod)) {
+    if (object.as_pod != nullptr && in.has_namespaces) {
+      pod = *object.as_pod;
+    } else if (!read_pod(in, object, pod)) {
       if (in.strict) return false;
       read_what_can_be_read(in, object, std::exchange(in.error, {}).message, pod);
     }

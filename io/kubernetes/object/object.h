@@ -26,13 +26,16 @@ struct KaiNames {
 // The annotation of a pod whose gate was taken away to run on the node that it names.
 inline constexpr std::string_view kNodeAnnotation = "muster/node";
 
+struct KubernetesPod;
+
 // Shape: views into the parsed document. Parts that are absent are values without a tape.
 struct KubernetesObject {
   json::JsonValue value;
   std::string_view group, version, kind;  // group "": core
   std::string_view namespace_name, name;
   json::JsonValue metadata, spec, status;
-  std::string_view created;  // RFC 3339; empty: unknown
+  std::string_view created;               // RFC 3339; empty: unknown
+  const KubernetesPod* as_pod = nullptr;  // read already, where the labels of all namespaces are known (KeptObject)
 
   // "Pod default/web", for people.
   std::string title() const;
