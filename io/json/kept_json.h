@@ -14,7 +14,7 @@ namespace muster::json {
 // any number of threads may read it. A move leaves views valid.
 class KeptJson {
  public:
-  // A copy. Requires a parse that succeeded.
+  // A copy of what was parsed last, without an error.
   explicit KeptJson(const JsonDocument& parsed);
 
   JsonValue root() const { return {tape_.get(), 1}; }
