@@ -123,7 +123,7 @@ AnsweredCluster read_cluster(muster_v1::SnapshotReader& reader, const muster_v1:
 }
 
 Result<exporting::ExportedPlan> export_checked(std::string_view plan_text, const muster_v1::ReadPlan& plan,
-                                               AnsweredCluster cluster, const exporting::ExportOptions& options) {
+                                               AnsweredCluster&& cluster, const exporting::ExportOptions& options) {
   auto& [snapshot, identities] = cluster;
   if (!snapshot) return snapshot.error();
   if (!identities) return identities.error();
