@@ -2,8 +2,10 @@
 
     on_spark.py INPUT OUTPUT [PARTITIONS] [COMMAND...]     COMMAND: muster solve --deterministic
 
-Partitions whose executor dies are run again. The output is that of one process, in the order of the input.
+For a sweep, INPUT is a grid and COMMAND is `muster simulate --grid -`. Spark runs a partition again if its executor, its
+worker or its `muster` dies. The output is that of one process, in the order of the input.
 """
+import io
 import subprocess
 import sys
 
@@ -16,12 +18,11 @@ def answers_of(command):
         for frame in frames:
             if frame.empty:
                 continue
-            text = "".join(line + "\n" for line in frame["line"]).encode()
-            done = subprocess.run(command, input=text, stdout=subprocess.PIPE)
-            lines = done.stdout.decode().splitlines()
-            if done.returncode not in (0, 1, 65) or len(lines) != len(frame):
-                raise RuntimeError(f"{command[0]} ended with {done.returncode}, {len(lines)} answers")
-            yield pandas.DataFrame({"number": frame["number"], "line": lines})
+            done = subprocess.run(command, input=b"".join(frame["line"]), stdout=subprocess.PIPE)
+            answers = io.BytesIO(done.stdout).readlines()
+            if done.returncode not in (0, 1, 65) or len(answers) != len(frame):  # 1, 65: error records are answers
+                raise RuntimeError(f"{command[0]} ended with {done.returncode}, {len(answers)} answers")
+            yield pandas.DataFrame({"number": frame["number"], "line": answers})
     return answer
 
 
@@ -29,15 +30,16 @@ def main():
     source, target = sys.argv[1:3]
     partitions = int(sys.argv[3]) if len(sys.argv) > 3 else 8
     command = (sys.argv[4:] or ["muster", "solve", "--deterministic"]) + ["--shard", "0/1"]
-    with open(source, encoding="utf-8") as file:
-        lines = [line.rstrip("\r\n") for line in file if line.strip()]
+    with open(source, "rb") as file:
+        lines = [line.rstrip(b"\n") + b"\n" for line in file if line.strip()]
     spark = SparkSession.builder.getOrCreate()
-    frame = spark.createDataFrame(list(enumerate(lines)), "number long, line string").repartition(partitions)
-    answers = frame.mapInPandas(answers_of(command), "number long, line string").orderBy("number").toPandas()
+    frame = spark.createDataFrame(list(enumerate(lines)), "number long, line binary").repartition(partitions)
+    # Sorted here: orderBy would sample its input first, and so answer all lines twice.
+    answers = frame.mapInPandas(answers_of(command), "number long, line binary").toPandas().sort_values("number")
     if list(answers["number"]) != list(range(len(lines))):
         raise RuntimeError("some lines have no answer")
-    with open(target, "w", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in answers["line"])
+    with open(target, "wb") as file:
+        file.writelines(answers["line"])
 
 
 if __name__ == "__main__":
