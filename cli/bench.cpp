@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/line/shard.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/near_miss.h"
 #include "cli/terminal/options.h"
@@ -85,7 +87,9 @@ const CommandSyntax& bench_syntax() {
       summary.c_str(),
       {{"batch", "K,K", "online: also place pods in batches of K with Muster's placer"},
        {"output", "DIR", "write the JSON lines to DIR; created if missing [bench-results]"},
-       {"quick", "", "run only the smallest cases, as a smoke test"}},
+       {"quick", "", "run only the smallest cases, as a smoke test"},
+       {"shard", "I/N", "run only the benchmarks whose number, from 0, modulo N is I"},
+       {"shards", "N", "the same, with I from JOB_COMPLETION_INDEX or SLURM_ARRAY_TASK_ID"}},
       0,
       std::numeric_limits<std::size_t>::max()};
   return syntax;
@@ -101,6 +105,13 @@ const Benchmark& benchmark_named(std::string_view name) {
     throw UsageError(fmt::format("unknown benchmark '{}'{}", escaped(name), did_you_mean(name, names)));
   }
   return *found;
+}
+
+std::vector<std::string> names_of(const Shard& shard, const std::vector<std::string>& names) {
+  std::vector<std::string> own;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (shard.has(static_cast<std::int64_t>(i))) own.push_back(names[i]);
+  return own;
 }
 
 // In a build directory the benchmarks lie next to the program.
@@ -143,6 +154,7 @@ int run_bench(int argc, const char* const* argv) {
   const std::optional<std::string> batch = settings.text("batch");
   if (batch && std::ranges::find(names, "online") == names.end())
     throw UsageError("--batch applies only to the benchmark online");
+  names = names_of(shard_of(settings), names);
   const fs::path programs = directory_of_programs();
   const fs::path output = settings.text("output").value_or("bench-results");
   std::error_code error;

@@ -170,6 +170,11 @@ void Reporter::take_line(const std::string& place, const std::string& label, con
     case reporting::ReportLineKind::kSummary:
       summaries_.emplace_back(label, line.text);
       return;
+    case reporting::ReportLineKind::kFailedExperiment: {
+      const json::JsonValue error = reporting::member_of(document_.root(), "error");
+      return refuse(place, {ErrorCode::kNoPlan, std::string(reporting::member_of(error, "path").string()),
+                            std::string(reporting::member_of(error, "message").string())});
+    }
     case reporting::ReportLineKind::kFigures:
       figures_.emplace_back(label, line.text);
       return;

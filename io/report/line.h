@@ -11,12 +11,13 @@ namespace muster::reporting {
 
 enum class ReportLineKind : std::uint8_t {
   kSnapshot,
-  kPlan,      // or an error record
-  kTrace,     // of `solve --trace`
-  kTimePlan,  // the first line of such a trace
-  kEvent,     // of a simulation
-  kSummary,   // of a simulation
-  kFigures    // any other object: of a benchmark, shown as a row of a table
+  kPlan,              // or an error record
+  kTrace,             // of `solve --trace`
+  kTimePlan,          // the first line of such a trace
+  kEvent,             // of a simulation
+  kSummary,           // of a simulation, also as the answer of `simulate --grid`
+  kFailedExperiment,  // an error record of `simulate --grid`
+  kFigures            // any other object: of a benchmark, shown as a row of a table
 };
 
 // Parses the line; `document` holds it afterwards. Errors as SnapshotReader's, for broken JSON and for values that are

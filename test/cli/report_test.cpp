@@ -90,6 +90,23 @@ TEST_F(ReportCommand, DrawsSimulations) {
   EXPECT_EQ(data["summaries"][0]["line"]["moves"], 3);
 }
 
+TEST_F(ReportCommand, TakesTheAnswersOfASweep) {
+  const std::string grid = workplace.file(
+      "grid.jsonl", joined({R"({"id":"a","workload":["generate","--preset","synth","--nodes","4"],"policy":"fifo"})",
+                            R"({"id":"b","workload":["generate","--preset","synth","--nodes","4"],"polcy":"kai"})"}));
+  const std::string answers = workplace.file("sweep.jsonl", workplace.run("simulate --grid " + grid).out);
+  const Outcome outcome = workplace.run("report " + answers);
+  EXPECT_EQ(outcome.exit_code, 1);  // one of the experiments has no summary
+  EXPECT_NE(outcome.err.find("line 2: $: muster simulate: unknown option '--polcy'"), std::string::npos) << outcome.err;
+  const Json data = data_of(outcome.out);
+  ASSERT_EQ(data["summaries"].size(), 1U);
+  EXPECT_EQ(data["summaries"][0]["line"]["experiment"]["id"], "a");
+  // Other records with these keys are figures.
+  const std::string odd =
+      workplace.file("odd.jsonl", joined({R"({"experiment":1,"error":{"path":2}})", R"({"experiment":1,"error":{}})"}));
+  EXPECT_EQ(data_of(workplace.run("report " + odd).out)["figures"].size(), 2U);
+}
+
 // Two queues that share two nodes, with gangs that take from each other what they are entitled to.
 std::string contended_workload() {
   std::string text =

@@ -112,6 +112,13 @@ TEST_F(Shards, AreVerifiedByParts) {
   EXPECT_NE(part.out.find("2 plans"), std::string::npos) << part.out << part.err;
 }
 
+TEST(Benchmarks, AreDividedByTheirNumber) {
+  const Workplace place;
+  const Outcome none = place.run("bench quality online --batch 8 --shard 2/3 --output " + place.path("results"));
+  EXPECT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_EQ(none.out, "\n0 benchmarks, none failed\n");
+}
+
 // --- Experiments
 
 TEST(SimulationGrid, AnswersEachLineWithItsExperiment) {

@@ -19,6 +19,7 @@ const data = JSON.parse(document.getElementById('report-data').textContent);
 const root = document.documentElement;
 palette.forEach((colour, i) => root.style.setProperty(`--queue-${i}`, colour));
 
+const mostColumns = 12;
 const themes = { auto: 'As the system', light: 'Light', dark: 'Dark' };
 let shownMap = null, shownGantt = null;
 
@@ -112,7 +113,8 @@ function simulationSections() {
   const views = [], outcomes = outcomesOf(data.summaries, simulations);
   if (outcomes.length > 1) views.push(policiesView(outcomes));
   if (simulations.length > 1) views.push(policyCurves(simulations));
-  if (outcomes.length > 0) views.push(simulationsComparison(outcomes));
+  // A column for each simulation: of a sweep, the rows of the table above must do.
+  if (outcomes.length > 0 && outcomes.length <= mostColumns) views.push(simulationsComparison(outcomes));
   if (simulations.length === 0) return views;
   const simulation = simulations[state.simulation], gantt = ganttView(simulation);
   shownGantt = gantt.gantt;

@@ -14,7 +14,24 @@ export function outcomesOf(summaries, simulations) {
     return { name, line: summary?.line ?? line };
   });
   const others = summaries.filter((summary) => !taken.has(summary));
-  return [...ofEvents, ...others.map(({ label, line }) => ({ name: nameOf(label, line.simulation?.policy), line }))];
+  return [...ofEvents, ...others.map(({ label, line }) => ({ name: String(line.experiment?.id ?? nameOf(label, line.simulation?.policy)), line }))];
+}
+
+// The options of an experiment of `muster simulate --grid`, with those of the command that makes its workload.
+function optionsOf({ experiment }) {
+  const { id: _, workload, ...options } = experiment ?? {};
+  const words = Array.isArray(workload) ? workload : [], made = {};
+  words.forEach((word, i) => {
+    if (word.startsWith('--')) made[`workload ${word.slice(2)}`] = words[i + 1]?.startsWith('--') ?? true ? 'true' : words[i + 1];
+  });
+  const source = Array.isArray(workload) ? words.slice(0, 2).filter((word) => !word.startsWith('--')).join(' ') : workload;
+  return { workload: source, ...made, ...options };
+}
+
+// [[key, the text for each outcome]] of the options in which the experiments differ.
+function differingOptions(outcomes) {
+  const all = outcomes.map(({ line }) => optionsOf(line)), keys = new Set(all.flatMap(Object.keys));
+  return [...keys].map((key) => [key, all.map((options) => (options[key] === undefined ? '–' : String(options[key])))]).filter(([, texts]) => new Set(texts).size > 1);
 }
 
 // Sums of floating-point numbers in another order differ in their last digits.
@@ -44,12 +61,13 @@ export function policiesView(outcomes) {
     const isBest = values[at] === best && best !== undefined;
     return h('td', { class: `numeric${isBest ? ' is-best' : ''}` }, isBest && h('span', { class: 'best' }, '★', h('span', { class: 'visually-hidden', text: ' best' }), ' '), Number.isFinite(values[at]) ? text(values[at]) : '–');
   };
+  const options = differingOptions(outcomes);
   return section('policies', 'Policies side by side', 'A row for each simulation; ★ is the best of a column.',
     h('div', { class: 'wide' }, h('table', { class: 'plain-table comparison', 'aria-label': 'Policies' },
       h('thead', {},
-        h('tr', {}, h('th', { scope: 'col', rowspan: 2, text: 'Policy' }), groups.map(([head, of]) => h('th', { scope: 'colgroup', class: 'numeric', colspan: of.length, text: head }))),
+        h('tr', {}, h('th', { scope: 'col', rowspan: 2, text: options.length > 0 ? 'Experiment' : 'Policy' }), options.map(([key]) => h('th', { scope: 'col', rowspan: 2, text: key })), groups.map(([head, of]) => h('th', { scope: 'colgroup', class: 'numeric', colspan: of.length, text: head }))),
         h('tr', {}, columns.map(({ title }) => h('th', { scope: 'col', class: 'numeric', text: title })))),
-      h('tbody', {}, outcomes.map(({ name }, at) => h('tr', {}, h('th', { scope: 'row', text: name }), columns.map((column) => cell(column, at))))))));
+      h('tbody', {}, outcomes.map(({ name }, at) => h('tr', {}, h('th', { scope: 'row', text: name }), options.map(([, texts]) => h('td', { text: texts[at] })), columns.map((column) => cell(column, at))))))));
 }
 
 // Curves of several simulations, on one time line of their own cycles.
