@@ -72,6 +72,18 @@ class SimulationPage(PageTest):
         self.assertIn("5 min", rows[1])
         self.assertIn("Waiting, mean", self.browser.text("#summary"))
 
+    def test_lays_the_experiments_of_a_sweep_side_by_side_with_the_options_in_which_they_differ(self):
+        lines = [{"experiment": {"id": HOSTILE if i == 0 else f"run-{i}", "workload": ["import", "philly", "--load", f"1.{i}", "--place-only"],
+                                 "policy": "kai", "period": "30s", "seed": i % 2}, **summary("kai", 30 + i)} for i in range(20)]
+        self.browser.open(self.place.page(self.place.write("sweep.jsonl", *lines), name="sweep.html"))
+        head = [cell.text for cell in self.browser.all("#policies thead tr:first-child th")]
+        self.assertEqual(head[:4], ["Experiment", "workload load", "seed", "Waited: all gangs"], "all have the same period")
+        rows = [row.text.replace("\n", " ") for row in self.browser.all("#policies tbody tr")]
+        self.assertEqual(len(rows), 20)
+        self.assertIn("★ best 30 s", rows[0])
+        self.assertTrue(rows[19].startswith("run-19 1.19 1 49 s"), rows[19])
+        self.assertEqual(self.browser.all("#summary"), [], "twenty columns are too many")
+
     def test_draws_allocated_and_waiting_on_the_same_axes(self):
         titles = [caption.text for caption in self.browser.all("#curves-compared figcaption")]
         self.assertEqual(titles, ["Allocated GPUs", "Waiting gangs", "Waiting GPUs"])
