@@ -30,7 +30,9 @@ std::span<const Command> command_table() {
   static constexpr auto kCommands = std::to_array<Command>({
       {"solve", kPlan, "read snapshots and write plans, one per line", solve_syntax, run_solve},
       {"verify", kPlan, "check plans against their snapshots", verify_syntax, run_verify},
-      {"merge", kPlan, "put the lines of several shards back in order", merge_syntax, run_merge},
+      {"split", kPlan, "divide a very large cluster into cells that are planned in parallel", split_syntax, run_split},
+      {"merge", kPlan, "put the lines of several shards back in order, or the plans of cells together", merge_syntax,
+       run_merge},
       {"why", kExplain, "explain why gangs wait, and what would start them", why_syntax, run_why},
       {"what-if", kExplain, "plan a changed cluster; a manifest before it is applied", what_if_syntax, run_what_if},
       {"fits", kExplain, "tell how many more gangs of a shape start", fits_syntax, run_fits},

@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/line/line_source.h"
+#include "cli/merge_cells.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/options.h"
@@ -26,8 +27,16 @@ const CommandSyntax& merge_syntax() {
       "muster merge FILE... [OPTION...]",
       "Puts the lines of N shards back in order: FILE number I holds what 'muster solve --shard I/N' has written. Says "
       "which\n"
-      "lines are missing, and ends with 1 if any is.",
-      {{"of", "SNAPSHOTS", "the input of the shards: tells how many lines there must be"},
+      "lines are missing, and ends with 1 if any is. With --cells, makes one plan of the plans of all cells of 'muster "
+      "split'.",
+      {{"of", "SNAPSHOTS", "the input of the shards, which tells how many lines there must be; or of 'muster split'"},
+       {"cells", "LEDGER", "the FILEs have the plans of the cells that the ledger names, in any order"},
+       {"plan", "FILE", "with --cells: the plan of the round before, which is kept where a cell has no better one"},
+       {"budget", "DURATION", "with --cells: time for the bounds and the reasons (default 1s)"},
+       {"improve", "DURATION", "with --cells: time for a search over the whole cluster (default: none)"},
+       {"threads", "N", "with --cells: number of threads (default: the available cores)"},
+       {"lenient", "", "with --cells: ignore keys that the format does not define"},
+       {"strict", "", "with --cells: treat an inconsistent object as an error, not as a warning"},
        {"quiet", "", "print only errors on stderr"}},
       1,
       std::numeric_limits<std::size_t>::max()};
@@ -141,6 +150,7 @@ int run_merge(int argc, const char* const* argv) {
   const Settings settings(merge_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(merge_syntax()), kExitAnswered);
   Console console({LogFormat::kText, settings.is_on("quiet"), false});
+  if (settings.text("cells")) return merge_cells(settings, console);
   Merge merge(settings.arguments(), settings.text("of"));
   if (const int code = merge.run(console); code != kExitAnswered) return code;
   if (merge.missing().any()) {

@@ -1,0 +1,161 @@
+#include "cli/merge_cells.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/line/ledger.h"
+#include "cli/line/line_options.h"
+#include "cli/line/line_source.h"
+#include "cli/line/whole_cluster.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
+#include "cli/terminal/terminal.h"
+#include "io/muster_v1/plan_line.h"
+#include "model/base/words.h"
+#include "model/explain/report.h"
+#include "solver/cells/bounds.h"
+#include "solver/cells/merging.h"
+
+namespace muster::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// The first line of the file; empty: there is none, and that has been reported.
+std::optional<std::string> first_line(const std::string& file, Console& console) {
+  LineSource source({file}, {});
+  if (const auto line = source.next()) return std::string(line->text);
+  console.say(Severity::kError, source.failure().empty() ? escaped(file) + ": no line" : source.failure());
+  return std::nullopt;
+}
+
+// The plans of the cells, in whatever order they come. None: a file cannot be read.
+std::optional<cells::CellPlans> read_plans(const std::vector<std::string>& files, const Ledger& ledger,
+                                           const Problem& problem, Console& console) {
+  std::unordered_map<std::string_view, std::size_t> position;
+  for (std::size_t cell = 0; cell < ledger.ids.size(); ++cell) position.emplace(ledger.ids[cell], cell);
+  cells::CellPlans plans(ledger.ids.size());
+  LineSource source(files, {});
+  while (const auto line = source.next()) {
+    Result<muster_v1::ReadPlan> read = muster_v1::read_plan(line->text, &problem);
+    if (!read) {
+      console.say(Severity::kError, fmt::format("line {}: {} at {}: {}", line->number,
+                                                error_code_text(read.error().code), escaped(read.error().path),
+                                                escaped(read.error().message)));
+      continue;
+    }
+    const auto found = position.find(read->id);
+    if (found == position.end()) {
+      console.say(Severity::kError, fmt::format("line {}: '{}' is none of the cells", line->number, escaped(read->id)));
+    } else if (!read->is_error) {
+      plans[found->second] = std::move(read->plan);
+    }
+  }
+  if (source.failure().empty()) return plans;
+  console.say(Severity::kError, source.failure());
+  return std::nullopt;
+}
+
+// Whether every cell has a plan that was taken.
+bool tell(const Ledger& ledger, const cells::CellPlans& plans, const cells::Merged& merged, Console& console) {
+  std::vector<std::string> missing;
+  for (std::size_t cell = 0; cell < plans.size(); ++cell)
+    if (!plans[cell]) missing.push_back(escaped(ledger.ids[cell]));
+  if (!missing.empty())
+    console.say(Severity::kError, fmt::format("{} without a plan: {}",
+                                              counted(static_cast<std::int64_t>(missing.size()), "cell"),
+                                              fmt::join(missing, ", ")));
+  for (std::size_t i = 0; i < merged.refused.size(); ++i)
+    console.say(Severity::kError, fmt::format("the plan of {} is left out: {}",
+                                              escaped(ledger.ids[merged.refused[i]]), escaped(merged.reasons[i])));
+  return missing.empty() && merged.refused.empty();
+}
+
+struct Told {
+  explain::Report report;
+  muster_v1::SolverStatement solver;
+};
+
+Told describe(const Problem& problem, const FairShares& shares, const cells::Merged& merged,
+              const cells::LevelBounds& bounds, Clock::time_point until) {
+  Told told;
+  explain::ReportInput input{merged.plan, merged.levels, bounds, false};
+  input.stop = [until] { return Clock::now() >= until; };
+  told.report = explain::describe(problem, shares, input);
+  const bool does_nothing = merged.plan.placements.empty() && merged.plan.evictions.empty();
+  told.solver.origin = does_nothing ? Origin::kNone : Origin::kSearch;
+  const bool is_proven = std::ranges::all_of(told.report.objective, [](const explain::LevelReport& level) {
+    return level.bound && *level.bound == level.value;
+  });
+  told.solver.proof = is_proven ? Proof::kOptimal : Proof::kHeuristic;
+  told.solver.gap = explain::gap_of(told.report.objective, problem.snapshot->policy.placement);
+  return told;
+}
+
+}  // namespace
+
+int merge_cells(const Settings& settings, Console& console) {
+  const Clock::time_point start = Clock::now();
+  const auto snapshot = settings.text("of");
+  if (!snapshot) throw UsageError("--cells: give --of SNAPSHOT, the cluster that was divided");
+  WholeCluster whole(settings);
+  if (const int code = whole.read(*snapshot, console); code != kExitAnswered) return code;
+  const Problem& problem = whole.problem();
+  const auto text = first_line(*settings.text("cells"), console);
+  if (!text) return kExitNoInput;
+  Result<Ledger> ledger = read_ledger(*text, problem);
+  if (!ledger) {
+    console.say(Severity::kError, fmt::format("--cells: {} at {}: {}", error_code_text(ledger.error().code),
+                                              escaped(ledger.error().path), escaped(ledger.error().message)));
+    return kExitNoValidLine;
+  }
+  const auto plans = read_plans(settings.arguments(), *ledger, problem, console);
+  if (!plans) return kExitNoInput;
+  std::optional<Plan> before;
+  if (const auto file = settings.text("plan")) {
+    before = whole.read_plan(*file, console);
+    if (!before) return kExitNoValidLine;
+  }
+  const LineOptions options = line_options(settings);
+  const double reading_ms = milliseconds_since(start);
+
+  const FairShares shares = compute_fair_shares(problem);
+  const Clock::time_point merging = Clock::now();
+  cells::Merged merged = cells::merge(problem, shares, ledger->dealing, *plans, before ? &*before : nullptr,
+                                            options.solve.threads);
+  const double merging_ms = milliseconds_since(merging);
+  const bool is_complete = tell(*ledger, *plans, merged, console);
+
+  const Clock::time_point improving = Clock::now();
+  cells::improve(problem, shares, merged,
+                 improving + std::chrono::nanoseconds(settings.duration("improve").value_or(0)), options.solve.threads);
+  const double improving_ms = milliseconds_since(improving);
+  const Clock::time_point proving = Clock::now(), until = proving + std::chrono::nanoseconds(options.budget);
+  const cells::ProvenBounds proven =
+      cells::prove(problem, shares, merged.levels, {until, options.solve.threads, std::string(kOwnProgram)});
+  for (const std::string& defect : proven.defects) console.say(Severity::kError, defect);
+  const double proving_ms = milliseconds_since(proving);
+  Told told = describe(problem, shares, merged, proven.bounds, std::max(until, Clock::now()));
+  told.solver.budget_ms = std::chrono::duration<double, std::milli>(std::chrono::nanoseconds(options.budget)).count();
+  told.solver.elapsed_ms = milliseconds_since(start);
+  told.solver.phases_ms = {{"parse", reading_ms}, {"merge", merging_ms}, {"search", improving_ms}, {"bound", proving_ms}};
+  std::string line;
+  muster_v1::write_plan({problem, merged.plan, told.report, told.solver, true, options.solve.threads}, line);
+  line += '\n';
+  return print(line, is_complete ? kExitAnswered : kExitSomeErrors);
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,112 @@
+#include "solver/cells/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "model/base/tuning.h"
+#include "model/objective/level_bounds.h"
+#include "solver/budget/deadline.h"
+#include "solver/cbc/backend.h"
+#include "solver/column_generation/aggregate.h"
+#include "solver/column_generation/column_generation.h"
+#include "solver/column_generation/grid_generation.h"
+#include "solver/column_generation/grids.h"
+#include "solver/engine/preparation.h"
+#include "solver/lp/sum_bounds.h"
+
+namespace muster::cells {
+namespace {
+
+using column_generation::PricingTask, column_generation::RestrictedMaster;
+
+// The first level that the plan does not settle by sums, with those before it held at its values.
+class FirstOpenLevel {
+ public:
+  FirstOpenLevel(const Problem& problem, const FairShares& shares, const ProofOptions& options)
+      : problem_(problem), options_(options), deadline_(options.until, false),
+        preparation_(problem, shares, deadline_.part(kTuning.parts.main)), backend_(options.worker_program) {}
+
+  // None: no better bound than `known` was found.
+  std::optional<std::int64_t> bound(const Levels& levels, std::size_t level, std::int64_t known,
+                                    std::vector<std::string>& defects) {
+    RestrictedMaster& whole = preparation_.whole;
+    if (preparation_.took_too_long || !preparation_.candidates.complete) return std::nullopt;
+    const bool has_grids = whole.supply.rooms.size() > kTuning.size.many_kinds;
+    if (has_grids && preparation_.candidates.any) return std::nullopt;
+    if (!whole.formulation && !whole.formulate(false, deadline_)) return std::nullopt;
+    const std::vector<LevelId> ids = level_ids(problem_);
+    for (std::size_t i = 0; i < level; ++i)
+      if (const auto before = whole.formulation->level(ids[i]); before && !before->terms.empty())
+        whole.formulation->hold(ids[i], *before, levels.values[i]);
+    const std::optional<lp::LinearExpression> expression = whole.formulation->level(ids[level]);
+    if (!expression || expression->terms.empty()) return std::nullopt;
+    return limit_of(*expression, is_maximised(ids[level].kind) ? 1 : -1, known, has_grids, defects);
+  }
+
+ private:
+  std::optional<std::int64_t> limit_of(const lp::LinearExpression& expression, int sign, std::int64_t known,
+                                       bool has_grids, std::vector<std::string>& defects) {
+    RestrictedMaster& whole = preparation_.whole;
+    lp::LinearExpression scaled = expression;
+    std::int64_t divisor = 0;
+    for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
+    divisor = std::max<std::int64_t>(1, divisor);
+    for (auto& [column, coefficient] : scaled.terms) coefficient /= divisor;
+    const PricingTask task{scaled, sign, deadline_, options_.threads};
+    whole.stability_center = column_generation::aggregate_prices(whole, task, backend_).price;
+    double limit = lp::kInfinity;
+    std::string defect;
+    if (has_grids) {
+      std::vector<column_generation::MultiplierGrid> grids = column_generation::make_grids(whole);
+      const column_generation::GridPrices priced = column_generation::price_on_grids(
+          whole, grids, task, backend_, [](const column_generation::GridPrices&) { return false; });
+      limit = priced.dual_bound;
+      defect = priced.defect;
+    } else {
+      const column_generation::Priced priced = column_generation::price_columns(whole, task, backend_);
+      limit = priced.dual_bound;
+      defect = priced.defect;
+    }
+    if (!defect.empty()) defects.push_back(defect);
+    const double found = static_cast<double>(divisor) * std::floor(limit + 1e-6);
+    if (!std::isfinite(found) || std::abs(found) > 9e18) return std::nullopt;
+    const std::int64_t told = sign * static_cast<std::int64_t>(found) + expression.constant;
+    return sign * told < sign * known ? std::optional(told) : std::nullopt;
+  }
+
+  const Problem& problem_;
+  const ProofOptions& options_;
+  Deadline deadline_;
+  engine::MilpPreparation preparation_;
+  cbc::Backend backend_;
+};
+
+}  // namespace
+
+ProvenBounds prove(const Problem& problem, const FairShares& shares, const Levels& levels,
+                   const ProofOptions& options) {
+  const std::vector<LevelId> ids = level_ids(problem);
+  const std::vector<std::int64_t> trivial = trivial_bounds(problem, shares);
+  const lp::SumBounds sums(problem, shares, trivial);
+  ProvenBounds proven{sums.reached(levels), {}};
+  sums.tighten(levels, proven.bounds);
+  std::size_t open = 0;
+  while (open < ids.size() && proven.bounds[open] == levels.values[open]) ++open;
+  if (open < ids.size() && std::chrono::steady_clock::now() < options.until) {
+    FirstOpenLevel level(problem, shares, options);
+    const std::int64_t known = proven.bounds[open].value_or(trivial[open]);
+    proven.bounds[open] = level.bound(levels, open, known, proven.defects).value_or(known);
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::optional<std::int64_t>& bound = proven.bounds[i];
+    if (!bound || (is_maximised(ids[i].kind) ? levels.values[i] <= *bound : levels.values[i] >= *bound)) continue;
+    proven.defects.push_back("a bound of the level " + std::string(level_name(ids[i].kind)) +
+                             " was refuted by the plan");
+    bound.reset();
+  }
+  return proven;
+}
+
+}  // namespace muster::cells

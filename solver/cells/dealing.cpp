@@ -1,0 +1,235 @@
+#include "solver/cells/dealing.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "solver/cells/node_dealing.h"
+
+namespace muster::cells {
+namespace {
+
+using Sums = std::array<double, kQueueResources>;
+
+// What pods of one kind may use of each cell, and what has been dealt of it.
+struct Pattern {
+  std::vector<Sums> room, load;  // by cell
+  Sums all{};                    // room of all cells
+};
+
+// Gangs whose largest pods are of one class.
+struct Kind {
+  std::vector<double> load;  // by cell
+  double all = 0;
+};
+
+struct WaitingGang {
+  GangIndex gang;
+  PodClassIndex largest;
+  Sums asked{};
+  std::size_t scarce = kQueueGpu;  // the resource that it is measured by
+};
+
+class GangDealing {
+ public:
+  GangDealing(const Problem& problem, const DealingOptions& options, Dealing& dealing)
+      : problem_(problem), options_(options), dealing_(dealing), room_of_class_(problem.node_classes.size()) {
+    find_rooms();
+  }
+
+  // `closed`: gangs that go to no cell.
+  void run(const Indexed<GangIndex, std::uint8_t>& closed) {
+    std::vector<WaitingGang> gangs = waiting_gangs();
+    std::erase_if(gangs, [&](const WaitingGang& waiting) { return closed[waiting.gang] != 0; });
+    std::vector<const WaitingGang*> open;
+    for (const WaitingGang& waiting : gangs) {
+      const CellIndex cell = dealing_.cell_of_gang[waiting.gang];
+      if (cell.is_none())
+        open.push_back(&waiting);
+      else
+        add(waiting, cell);
+    }
+    for (std::size_t i = 0; i < open.size(); ++i) deal_gang(*open[i], i);
+  }
+
+ private:
+  // By node class and cell: what may be used. If pods may leave, all that the nodes have counts.
+  void find_rooms() {
+    const Actions& actions = problem_.snapshot->policy.actions;
+    const bool counts_used = !actions.preempt && !actions.consolidate;
+    const Indexed<NodeIndex, QueueAmounts> used = used_of_nodes(problem_);
+    for (const NodeIndex node : problem_.nodes.indices()) {
+      const NodeClassIndex index = problem_.nodes[node].node_class;
+      std::vector<Sums>& rooms = room_of_class_[index];
+      rooms.resize(dealing_.size());
+      const QueueAmounts capacity = capacity_of(problem_.node_classes[index]);
+      for (std::size_t r = 0; r < kQueueResources; ++r)
+        rooms[dealing_.cell_of_node[node].value()][r] +=
+            static_cast<double>(std::max<Amount>(0, capacity[r] - (counts_used ? used[node][r] : 0)));
+    }
+  }
+
+  std::vector<WaitingGang> waiting_gangs() const {
+    std::vector<WaitingGang> gangs;
+    for (const GangIndex index : problem_.gangs.indices()) {
+      WaitingGang waiting{index, {}, {}};
+      Work largest = 0;
+      for (const PodIndex pod : problem_.gangs[index].pods) {
+        if (problem_.pods[pod].status != PodStatus::kPending) continue;
+        const PodClass& pod_class = problem_.class_of(pod);
+        waiting.asked[kQueueGpu] += static_cast<double>(pod_class.smallest_gpu_usage);
+        waiting.asked[kQueueCpu] += static_cast<double>(pod_class.request[kCpu.value()]);
+        waiting.asked[kQueueMemory] += static_cast<double>(pod_class.request[kMemory.value()]);
+        if (pod_class.work <= largest) continue;
+        largest = pod_class.work;
+        waiting.largest = problem_.pods[pod].pod_class;
+      }
+      if (waiting.largest.is_none()) continue;
+      if (waiting.asked[kQueueGpu] <= 0) waiting.scarce = kQueueCpu;
+      gangs.push_back(waiting);
+    }
+    std::ranges::stable_sort(gangs, [&](const WaitingGang& a, const WaitingGang& b) {
+      return std::tuple(problem_.gangs[b.gang].priority, b.asked[kQueueGpu], b.asked[kQueueCpu]) <
+             std::tuple(problem_.gangs[a.gang].priority, a.asked[kQueueGpu], a.asked[kQueueCpu]);
+    });
+    return gangs;
+  }
+
+  Pattern& pattern_of(PodClassIndex pod_class) {
+    const auto [found, is_new] = patterns_.try_emplace(problem_.pod_classes[pod_class].allowed);
+    Pattern& pattern = found->second;
+    if (!is_new) return pattern;
+    pattern.room.resize(dealing_.size());
+    pattern.load.resize(dealing_.size());
+    for (const NodeClassIndex index : problem_.node_classes.indices()) {
+      if (!found->first[index.value()]) continue;
+      for (std::size_t cell = 0; cell < room_of_class_[index].size(); ++cell)
+        for (std::size_t r = 0; r < kQueueResources; ++r) {
+          pattern.room[cell][r] += room_of_class_[index][cell][r];
+          pattern.all[r] += room_of_class_[index][cell][r];
+        }
+    }
+    return pattern;
+  }
+
+  void add(const WaitingGang& waiting, CellIndex cell) {
+    Pattern& pattern = pattern_of(waiting.largest);
+    for (std::size_t r = 0; r < kQueueResources; ++r) pattern.load[cell.value()][r] += waiting.asked[r];
+    Kind& kind = kinds_[waiting.largest];
+    kind.load.resize(dealing_.size());
+    kind.load[cell.value()] += waiting.asked[waiting.scarce];
+    kind.all += waiting.asked[waiting.scarce];
+  }
+
+  // How full the cell is with pods of this pattern, and with gangs of this kind, each relative to all cells.
+  double load_of(const WaitingGang& waiting, const Pattern& pattern, std::size_t cell) {
+    double load = 0;
+    for (std::size_t r = 0; r < kQueueResources; ++r)
+      if (waiting.asked[r] > 0 && pattern.room[cell][r] > 0)
+        load += (pattern.load[cell][r] + waiting.asked[r]) / pattern.room[cell][r];
+    const Kind& kind = kinds_[waiting.largest];
+    const double of_kind = (kind.load.empty() ? 0 : kind.load[cell]) + waiting.asked[waiting.scarce];
+    return load + of_kind / pattern.room[cell][waiting.scarce] * pattern.all[waiting.scarce] /
+                      (kind.all + waiting.asked[waiting.scarce]) / static_cast<double>(dealing_.size());
+  }
+
+  // `turn`: gangs that are left over after a round begin with another cell in the next one, if cells are equally full.
+  void deal_gang(const WaitingGang& waiting, std::size_t turn) {
+    const Pattern& pattern = pattern_of(waiting.largest);
+    std::size_t best = dealing_.size(), roomiest = 0;
+    double least = 0;
+    const std::size_t cells = dealing_.size(), first = (turn * options_.round) % cells;
+    for (std::size_t i = 0; i < cells; ++i) {
+      const std::size_t cell = (first + i) % cells;
+      if (pattern.room[cell][waiting.scarce] > pattern.room[roomiest][waiting.scarce]) roomiest = cell;
+      if (pattern.room[cell][waiting.scarce] < waiting.asked[waiting.scarce]) continue;
+      const double load = load_of(waiting, pattern, cell);
+      if (best < cells && load >= least) continue;
+      best = cell;
+      least = load;
+    }
+    if (best == cells) {
+      ++dealing_.too_large;
+      best = roomiest;
+    }
+    dealing_.cell_of_gang[waiting.gang] = CellIndex(best);
+    add(waiting, CellIndex(best));
+  }
+
+  const Problem& problem_;
+  const DealingOptions& options_;
+  Dealing& dealing_;
+  Indexed<NodeClassIndex, std::vector<Sums>> room_of_class_;  // by cell
+  std::map<std::vector<bool>, Pattern> patterns_;
+  std::map<PodClassIndex, Kind> kinds_;
+};
+
+// A gang that runs in several cells may get further pods in one, if the others are enough for it and no rule asks where
+// they are.
+bool takes_more(const Problem& problem, const Gang& gang) {
+  if (gang.groups.size() > 1 || !problem.groups[gang.root].required_level.is_none()) return false;
+  std::int32_t running = 0;
+  for (const PodIndex pod : gang.pods)
+    if (problem.pods[pod].status == PodStatus::kRunning) ++running;
+  return running >= problem.groups[gang.root].minimum;
+}
+
+}  // namespace
+
+void settle_gangs(const Problem& problem, const Plan* plan, Dealing& dealing) {
+  dealing.cell_of_gang.resize(problem.gangs.size());
+  dealing.is_spanning.resize(problem.gangs.size());
+  for (const PodIndex index : problem.pods.indices()) {
+    const Pod& pod = problem.pods[index];
+    if (pod.node.is_none() || dealing.is_spanning[pod.gang] != 0) continue;
+    CellIndex& cell = dealing.cell_of_gang[pod.gang];
+    if (!cell.is_none() && cell != dealing.cell_of_node[pod.node]) dealing.is_spanning[pod.gang] = 1;
+    cell = dealing.cell_of_node[pod.node];
+  }
+  for (const GangIndex gang : problem.gangs.indices())
+    if (dealing.is_spanning[gang] != 0) dealing.cell_of_gang[gang] = CellIndex::none();
+  if (plan == nullptr) return;
+  Indexed<GangIndex, std::uint8_t> is_scattered(problem.gangs.size());
+  for (const Placement& placement : plan->placements) {
+    const GangIndex gang = problem.pods[placement.pod].gang;
+    CellIndex& cell = dealing.cell_of_gang[gang];
+    const CellIndex here = dealing.cell_of_node[placement.node];
+    if (!cell.is_none() && cell != here && problem.pods[placement.pod].node.is_none()) is_scattered[gang] = 1;
+    if (cell.is_none()) cell = here;
+  }
+  for (const GangIndex gang : problem.gangs.indices())
+    if (is_scattered[gang] != 0) dealing.cell_of_gang[gang] = CellIndex::none();
+}
+
+bool looks_beyond_cells(const Problem& problem, const Gang& gang) {
+  for (const PodIndex pod : gang.pods) {
+    const PodClass& pod_class = problem.class_of(pod);
+    if (problem.pods[pod].status == PodStatus::kPending && (!pod_class.affinity.is_none() || !pod_class.spread_owned.empty()))
+      return true;
+  }
+  return false;
+}
+
+Dealing deal(const Problem& problem, const DealingOptions& options) {
+  Dealing dealing;
+  deal_nodes(problem, options, dealing);
+  settle_gangs(problem, options.plan, dealing);
+  Indexed<GangIndex, std::uint8_t> closed(problem.gangs.size());
+  for (const GangIndex index : problem.gangs.indices()) {
+    const Gang& gang = problem.gangs[index];
+    const bool looks_beyond = looks_beyond_cells(problem, gang);
+    const bool is_stuck = dealing.is_spanning[index] != 0 && !takes_more(problem, gang);
+    closed[index] = looks_beyond || is_stuck || !gang.times.may_start() || !gang.queue_is_leaf ? 1 : 0;
+    if (closed[index] == 0) continue;
+    if (looks_beyond || is_stuck)
+      dealing.left_out += std::ranges::any_of(
+          gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kPending; });
+    dealing.cell_of_gang[index] = CellIndex::none();
+  }
+  GangDealing(problem, options, dealing).run(closed);
+  return dealing;
+}
+
+}  // namespace muster::cells

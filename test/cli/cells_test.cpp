@@ -1,0 +1,96 @@
+// `muster split` and `muster merge --cells`: one snapshot that several processes plan.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/cli/program.h"
+
+namespace muster::cli {
+namespace {
+
+class Cells : public testing::Test {
+ protected:
+  Cells() {
+    whole_ = place_.path("whole.jsonl");
+    place_.shell(std::string(MUSTER_BINARY) +
+                 " generate --nodes 24 --load 1.4 --gangs-max 8 --queues 3 --limit 1.2 --seed 3 > " + whole_);
+  }
+  Outcome split(const std::string& options) const {
+    Outcome outcome = place_.run("split --ledger " + place_.path("ledger") + " " + options + " " + whole_);
+    place_.file("cells", outcome.out);
+    return outcome;
+  }
+  void solve() const { place_.file("plans", place_.run("solve --deterministic " + place_.path("cells")).out); }
+  Outcome merge(const std::string& options = "") const {
+    return place_.run("merge --cells " + place_.path("ledger") + " --of " + whole_ + " " + options + " " +
+                      place_.path("plans"));
+  }
+  Outcome verify(const Outcome& merged) const {
+    return place_.run("verify " + whole_ + " " + place_.file("merged", merged.out));
+  }
+
+  Workplace place_;
+  std::string whole_;
+};
+
+TEST_F(Cells, AreMergedToAPlanThatVerifies) {
+  for (const std::string cells : {"1", "3", "4"}) {
+    const Outcome divided = split("--cells " + cells);
+    ASSERT_EQ(divided.exit_code, 0) << divided.err;
+    EXPECT_EQ(lines_of(divided.out).size(), std::stoul(cells));
+    solve();
+    const Outcome merged = merge();
+    EXPECT_EQ(merged.exit_code, 0) << merged.err;
+    const Outcome verified = verify(merged);
+    EXPECT_EQ(verified.exit_code, 0) << verified.out;
+    EXPECT_NE(merged.out.find(R"("bound":)"), std::string::npos);
+  }
+}
+
+TEST_F(Cells, ComeInAnyOrder) {
+  split("--cells 4");
+  solve();
+  const Outcome in_order = merge();
+  std::vector<std::string> lines = lines_of(place_.content("plans"));
+  place_.file("plans", joined({lines[2], lines[0], lines[3], lines[1]}));
+  const auto decisions = [](const std::string& line) { return line.substr(0, line.find(R"("solver":)")); };
+  EXPECT_EQ(decisions(merge().out), decisions(in_order.out));
+}
+
+TEST_F(Cells, ThatAreMissingPlaceNothing) {
+  split("--cells 3");
+  solve();
+  const std::vector<std::string> lines = lines_of(place_.content("plans"));
+  place_.file("plans", joined({lines[0], "{\"torn", lines[2]}));
+  const Outcome merged = merge();
+  EXPECT_EQ(merged.exit_code, 1);
+  EXPECT_NE(merged.err.find("1 cell without a plan"), std::string::npos) << merged.err;
+  EXPECT_EQ(verify(merged).exit_code, 0);
+}
+
+TEST_F(Cells, GoOnInASecondRound) {
+  split("--cells 3");
+  solve();
+  const std::string first = place_.file("first", merge().out);
+  ASSERT_EQ(split("--cells 3 --plan " + first).exit_code, 0);
+  solve();
+  const Outcome merged = merge("--plan " + first);
+  EXPECT_EQ(merged.exit_code, 0) << merged.err;
+  EXPECT_EQ(verify(merged).exit_code, 0);
+}
+
+TEST_F(Cells, ThatCannotBeAreRejected) {
+  EXPECT_EQ(split("").exit_code, 64);
+  EXPECT_EQ(split("--cells 0").exit_code, 64);
+  EXPECT_EQ(place_.run("split --cells 2 " + whole_).exit_code, 64);
+  EXPECT_EQ(place_.run("split --cells 2 --ledger " + place_.path("l") + " /nonexistent").exit_code, 66);
+  split("--cells 2");
+  solve();
+  EXPECT_EQ(place_.run("merge --cells " + place_.path("ledger") + " " + place_.path("plans")).exit_code, 64);
+  place_.file("ledger", R"({"format":"muster-ledger/v1","id":"other","cells":[]})");
+  EXPECT_EQ(merge().exit_code, 65);
+}
+
+}  // namespace
+}  // namespace muster::cli
