@@ -48,20 +48,26 @@ std::optional<cells::CellPlans> read_plans(const std::vector<std::string>& files
   std::unordered_map<std::string_view, std::size_t> position;
   for (std::size_t cell = 0; cell < ledger.ids.size(); ++cell) position.emplace(ledger.ids[cell], cell);
   cells::CellPlans plans(ledger.ids.size());
+  const NameIndex names(problem);
   LineSource source(files, {});
+  const auto refuse = [&](std::int64_t line, const InputError& error) {
+    console.say(Severity::kError, fmt::format("line {}: {} at {}: {}", line, error_code_text(error.code),
+                                              escaped(error.path), escaped(error.message)));
+  };
   while (const auto line = source.next()) {
-    Result<muster_v1::ReadPlan> read = muster_v1::read_plan(line->text, &problem);
+    const Result<muster_v1::ReadPlan> read = muster_v1::read_plan(line->text, nullptr);
     if (!read) {
-      console.say(Severity::kError, fmt::format("line {}: {} at {}: {}", line->number,
-                                                error_code_text(read.error().code), escaped(read.error().path),
-                                                escaped(read.error().message)));
+      refuse(line->number, read.error());
       continue;
     }
     const auto found = position.find(read->id);
     if (found == position.end()) {
       console.say(Severity::kError, fmt::format("line {}: '{}' is none of the cells", line->number, escaped(read->id)));
     } else if (!read->is_error) {
-      plans[found->second] = std::move(read->plan);
+      if (Result<Plan> plan = names.resolve(read->named))
+        plans[found->second] = *std::move(plan);
+      else
+        refuse(line->number, plan.error());
     }
   }
   if (source.failure().empty()) return plans;

@@ -1,5 +1,6 @@
 #include "cli/line/whole_cluster.h"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,42 @@ void report(const std::string& file, const InputError& error, Console& console) 
                                             escaped(error.path), escaped(error.message)));
 }
 
+template <class I>
+I position(const std::unordered_map<std::string_view, I>& names, const std::string& name, InputError& error) {
+  const auto found = names.find(name);
+  if (found != names.end()) return found->second;
+  error = {ErrorCode::kUnknownName, "$", "the snapshot has no object \"" + name + "\""};
+  return I::none();
+}
+
 }  // namespace
+
+NameIndex::NameIndex(const Problem& problem) {
+  const Snapshot& snapshot = *problem.snapshot;
+  pods_.reserve(problem.pods.size());
+  for (const PodIndex pod : problem.pods.indices()) pods_.emplace(snapshot.pods[pod.value()].name, pod);
+  for (const NodeIndex node : problem.nodes.indices()) nodes_.emplace(snapshot.nodes[node.value()].name, node);
+  for (const GangIndex gang : problem.gangs.indices()) gangs_.emplace(problem.gangs[gang].name, gang);
+}
+
+Result<Plan> NameIndex::resolve(const muster_v1::NamedPlan& named) const {
+  InputError error;
+  Plan plan;
+  for (const muster_v1::NamedPlan::Placement& from : named.placements) {
+    Placement placement{position(pods_, from.pod, error), position(nodes_, from.node, error), {}, {}, 0};
+    for (const muster_v1::NamedPlan::Device& device : from.devices)
+      placement.devices.push_back(static_cast<std::int32_t>(device.index));
+    for (const std::string& pod : from.after) placement.after.push_back(position(pods_, pod, error));
+    placement.step = static_cast<std::int32_t>(from.step);
+    plan.placements.push_back(std::move(placement));
+  }
+  for (const muster_v1::NamedPlan::Eviction& from : named.evictions)
+    plan.evictions.push_back({position(pods_, from.pod, error), from.reason,
+                              from.for_gang.empty() ? GangIndex::none() : position(gangs_, from.for_gang, error)});
+  if (error.code != ErrorCode::kNone) return error;
+  normalise(plan);
+  return plan;
+}
 
 WholeCluster::WholeCluster(const Settings& settings) : options_(reader_options(settings)) {
   options_.threads = line_options(settings).solve.threads;

@@ -4,14 +4,33 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
+#include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
 namespace muster::cli {
+
+// Finds the objects of a problem by name, for many plans of parts of it.
+class NameIndex {
+ public:
+  // Cost: O(pods + nodes + gangs).
+  explicit NameIndex(const Problem& problem);
+  // Error UnknownName.
+  Result<Plan> resolve(const muster_v1::NamedPlan& named) const;
+
+ private:
+  template <class I>
+  using ByName = std::unordered_map<std::string_view, I>;
+  ByName<PodIndex> pods_;
+  ByName<NodeIndex> nodes_;
+  ByName<GangIndex> gangs_;
+};
 
 class WholeCluster {
  public:

@@ -32,9 +32,8 @@ class FirstOpenLevel {
   std::optional<std::int64_t> bound(const Levels& levels, std::size_t level, std::int64_t known,
                                     std::vector<std::string>& defects) {
     RestrictedMaster& whole = preparation_.whole;
-    if (preparation_.took_too_long || !preparation_.candidates.complete) return std::nullopt;
+    if (preparation_.took_too_long || preparation_.candidates.any) return std::nullopt;
     const bool has_grids = whole.supply.rooms.size() > kTuning.size.many_kinds;
-    if (has_grids && preparation_.candidates.any) return std::nullopt;
     if (!whole.formulation && !whole.formulate(false, deadline_)) return std::nullopt;
     const std::vector<LevelId> ids = level_ids(problem_);
     for (std::size_t i = 0; i < level; ++i)

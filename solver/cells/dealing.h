@@ -28,7 +28,7 @@ struct Dealing {
 
 struct DealingOptions {
   std::size_t cells = 1;
-  std::string label;           // not empty: one cell for each value of this node label, whatever `cells` is
+  std::string label = {};      // not empty: one cell for each value of this node label, whatever `cells` is
   const Plan* plan = nullptr;  // of an earlier round: what it places stays in its cell, the rest is dealt again
   std::size_t round = 1;       // gangs that are left over go to other cells in each round
 };
