@@ -81,12 +81,12 @@ bool tell(const Ledger& ledger, const cells::CellPlans& plans, const cells::Merg
   for (std::size_t cell = 0; cell < plans.size(); ++cell)
     if (!plans[cell]) missing.push_back(escaped(ledger.ids[cell]));
   if (!missing.empty())
-    console.say(Severity::kError, fmt::format("{} without a plan: {}",
-                                              counted(static_cast<std::int64_t>(missing.size()), "cell"),
-                                              fmt::join(missing, ", ")));
+    console.say(Severity::kError,
+                fmt::format("{} without a plan: {}", counted(static_cast<std::int64_t>(missing.size()), "cell"),
+                            fmt::join(missing, ", ")));
   for (std::size_t i = 0; i < merged.refused.size(); ++i)
-    console.say(Severity::kError, fmt::format("the plan of {} is left out: {}",
-                                              escaped(ledger.ids[merged.refused[i]]), escaped(merged.reasons[i])));
+    console.say(Severity::kError, fmt::format("the plan of {} is left out: {}", escaped(ledger.ids[merged.refused[i]]),
+                                              escaped(merged.reasons[i])));
   return missing.empty() && merged.refused.empty();
 }
 
@@ -140,8 +140,8 @@ int merge_cells(const Settings& settings, Console& console) {
 
   const FairShares shares = compute_fair_shares(problem);
   const Clock::time_point merging = Clock::now();
-  cells::Merged merged = cells::merge(problem, shares, ledger->dealing, *plans, before ? &*before : nullptr,
-                                            options.solve.threads);
+  cells::Merged merged =
+      cells::merge(problem, shares, ledger->dealing, *plans, before ? &*before : nullptr, options.solve.threads);
   const double merging_ms = milliseconds_since(merging);
   const bool is_complete = tell(*ledger, *plans, merged, console);
 
@@ -157,7 +157,8 @@ int merge_cells(const Settings& settings, Console& console) {
   Told told = describe(problem, shares, merged, proven.bounds, std::max(until, Clock::now()));
   told.solver.budget_ms = std::chrono::duration<double, std::milli>(std::chrono::nanoseconds(options.budget)).count();
   told.solver.elapsed_ms = milliseconds_since(start);
-  told.solver.phases_ms = {{"parse", reading_ms}, {"merge", merging_ms}, {"search", improving_ms}, {"bound", proving_ms}};
+  told.solver.phases_ms = {
+      {"parse", reading_ms}, {"merge", merging_ms}, {"search", improving_ms}, {"bound", proving_ms}};
   std::string line;
   muster_v1::write_plan({problem, merged.plan, told.report, told.solver, true, options.solve.threads}, line);
   line += '\n';

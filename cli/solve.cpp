@@ -24,6 +24,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
+#include "io/muster_v1/plan_line.h"
 
 namespace muster::cli {
 namespace {
@@ -46,6 +47,7 @@ const CommandSyntax& solve_syntax() {
             {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)", kNoLetter, kEngines},
             {"threads", "N", "number of solver threads (default: the available cores)"},
             {"seed", "N", "random seed (default 1)"},
+            {"start", "FILE", "plans that every plan starts from, as far as its snapshot has their pods and nodes"},
             {"gap", "FRACTION", "stop once the plan is proven to be within this gap of the best (default 0)"},
             {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock, no timings"},
             remedies_row(),
@@ -71,6 +73,30 @@ const CommandSyntax& solve_syntax() {
 }
 
 namespace {
+
+// The placements of all plan lines of the file of --start. None: it cannot be read, and the console has reported it.
+std::optional<std::vector<portfolio::StartPlacement>> read_start(const Settings& settings, Console& console) {
+  std::vector<portfolio::StartPlacement> start;
+  const auto path = settings.text("start");
+  if (!path) return start;
+  LineSource source({*path}, {});
+  while (const auto line = source.next()) {
+    const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line->text, nullptr);
+    if (!plan) {
+      console.say(Severity::kError, fmt::format("--start: line {}: {}: {}", line->number, escaped(plan.error().path),
+                                                escaped(plan.error().message)));
+      return std::nullopt;
+    }
+    for (const muster_v1::NamedPlan::Placement& placement : plan->named.placements) {
+      start.push_back({placement.pod, placement.node, {}});
+      for (const muster_v1::NamedPlan::Device& device : placement.devices)
+        start.back().devices.push_back(static_cast<std::int32_t>(device.index));
+    }
+  }
+  if (source.failure().empty()) return start;
+  console.say(Severity::kError, source.failure());
+  return std::nullopt;
+}
 
 OutputForm output_form(const Settings& settings) {
   const bool is_for_people = !settings.text("output") && is_terminal(STDOUT_FILENO);
@@ -183,6 +209,9 @@ int run_solve(int argc, const char* const* argv) {
   PipelineOptions options = pipeline_options(settings);
   Console console(console_options(settings));
   install_interrupt();
+  auto start = read_start(settings, console);
+  if (!start) return kExitNoInput;
+  options.line.start = *std::move(start);
   int exit_code = kExitAnswered;
   const auto files = input_files(settings, console, exit_code);
   if (!files) return exit_code;

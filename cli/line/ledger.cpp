@@ -24,14 +24,16 @@ struct LedgerRecord {
 };
 
 constexpr std::array<json::Field<json::Reading, CellRecord>, 2> kCellFields = {
-    {{"id", [](json::Reading& in, json::JsonValue value, CellRecord& out) { return in.read_name(value, out.id); }, true},
+    {{"id", [](json::Reading& in, json::JsonValue value, CellRecord& out) { return in.read_name(value, out.id); },
+      true},
      {"nodes",
       [](json::Reading& in, json::JsonValue value, CellRecord& out) { return in.read_names(value, out.nodes); },
       true}}};
 
 constexpr std::array<json::Field<json::Reading, LedgerRecord>, 3> kLedgerFields = {
     {{"format",
-      [](json::Reading& in, json::JsonValue value, LedgerRecord& out) { return in.read_name(value, out.format); }, true},
+      [](json::Reading& in, json::JsonValue value, LedgerRecord& out) { return in.read_name(value, out.format); },
+      true},
      {"id", [](json::Reading& in, json::JsonValue value, LedgerRecord& out) { return in.read(value, out.id); }, true},
      {"cells",
       [](json::Reading& in, json::JsonValue value, LedgerRecord& out) {
@@ -88,8 +90,8 @@ Result<Ledger> read_ledger(std::string_view text, const Problem& problem) {
   }
   for (const NodeIndex node : problem.nodes.indices())
     if (ledger.dealing.cell_of_node[node].is_none())
-      return error_of(ErrorCode::kMissingKey, "the node \"" + std::string(problem.snapshot->nodes[node.value()].name) +
-                                                  "\" is in no cell");
+      return error_of(ErrorCode::kMissingKey,
+                      "the node \"" + std::string(problem.snapshot->nodes[node.value()].name) + "\" is in no cell");
   cells::settle_gangs(problem, nullptr, ledger.dealing);
   return ledger;
 }

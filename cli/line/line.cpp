@@ -175,6 +175,7 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
   solve.deadline = solver_deadline(time, solver.writer.reserve(*problem, solve.threads) + kept, options);
   solve.time_plan = time_plan_sink(snapshot, options);
   solve.trace = trace_sink(snapshot, start, options);
+  if (!options.start.empty()) solver.portfolio.start_from(options.start);
   const portfolio::Solution solution = solver.portfolio.solve(snapshot, *problem, solve);
   trace_refused(snapshot, solution, options);
 

@@ -25,8 +25,11 @@ using column_generation::PricingTask, column_generation::RestrictedMaster;
 class FirstOpenLevel {
  public:
   FirstOpenLevel(const Problem& problem, const FairShares& shares, const ProofOptions& options)
-      : problem_(problem), options_(options), deadline_(options.until, false),
-        preparation_(problem, shares, deadline_.part(kTuning.parts.main)), backend_(options.worker_program) {}
+      : problem_(problem),
+        options_(options),
+        deadline_(options.until, false),
+        preparation_(problem, shares, deadline_.part(kTuning.parts.main)),
+        backend_(options.worker_program) {}
 
   // None: no better bound than `known` was found.
   std::optional<std::int64_t> bound(const Levels& levels, std::size_t level, std::int64_t known,

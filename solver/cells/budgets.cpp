@@ -9,7 +9,8 @@ namespace {
 
 using ByCell = std::vector<QueueAmounts>;
 
-// `whole` in parts proportional to `shares`, rounded down; what is left over goes to the first ones. Requires whole >= 0.
+// `whole` in parts proportional to `shares`, rounded down; what is left over goes to the first ones. Requires whole >=
+// 0.
 std::vector<Amount> proportional(Amount whole, const std::vector<double>& shares) {
   std::vector<Amount> parts(shares.size(), 0);
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
@@ -31,8 +32,13 @@ std::vector<Amount> proportional(Amount whole, const std::vector<double>& shares
 class QueueDivision {
  public:
   QueueDivision(const Problem& problem, const Dealing& dealing, bool of_quota)
-      : problem_(problem), dealing_(dealing), of_quota_(of_quota), used_(problem.queues.size()),
-        granted_(problem.queues.size()), asked_(problem.queues.size()), left_(problem.queues.size()) {
+      : problem_(problem),
+        dealing_(dealing),
+        of_quota_(of_quota),
+        used_(problem.queues.size()),
+        granted_(problem.queues.size()),
+        asked_(problem.queues.size()),
+        left_(problem.queues.size()) {
     for (const QueueIndex queue : problem.queues.indices()) {
       used_[queue].resize(dealing.size());
       granted_[queue].resize(dealing.size());
@@ -83,7 +89,8 @@ class QueueDivision {
   void grant_waiting() {
     std::vector<GangIndex> order;
     for (const GangIndex gang : problem_.gangs.indices())
-      if (!dealing_.cell_of_gang[gang].is_none() && !problem_.gangs[gang].queue.is_none() && counts(problem_.gangs[gang]))
+      if (!dealing_.cell_of_gang[gang].is_none() && !problem_.gangs[gang].queue.is_none() &&
+          counts(problem_.gangs[gang]))
         order.push_back(gang);
     std::ranges::stable_sort(order, [&](GangIndex a, GangIndex b) {
       return std::tuple(problem_.gangs[b].priority, problem_.gangs[b].times.seniority) <

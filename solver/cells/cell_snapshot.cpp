@@ -49,8 +49,12 @@ std::string cell_id(const Problem& problem, const std::string& name) {
 }
 
 CellSnapshots::CellSnapshots(const Problem& problem, const Dealing& dealing)
-    : problem_(problem), dealing_(dealing), budgets_(divide(problem, dealing)), nodes_(dealing.size()),
-      gangs_(dealing.size()), pods_(dealing.size()) {
+    : problem_(problem),
+      dealing_(dealing),
+      budgets_(divide(problem, dealing)),
+      nodes_(dealing.size()),
+      gangs_(dealing.size()),
+      pods_(dealing.size()) {
   for (const NodeIndex node : problem.nodes.indices()) nodes_[dealing.cell_of_node[node].value()].push_back(node);
   std::vector<CellIndex> cell_of_last(problem.gangs.size());  // for which the gang was added
   for (const PodIndex pod : problem.pods.indices())

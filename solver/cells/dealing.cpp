@@ -206,7 +206,8 @@ void settle_gangs(const Problem& problem, const Plan* plan, Dealing& dealing) {
 bool looks_beyond_cells(const Problem& problem, const Gang& gang) {
   for (const PodIndex pod : gang.pods) {
     const PodClass& pod_class = problem.class_of(pod);
-    if (problem.pods[pod].status == PodStatus::kPending && (!pod_class.affinity.is_none() || !pod_class.spread_owned.empty()))
+    if (problem.pods[pod].status == PodStatus::kPending &&
+        (!pod_class.affinity.is_none() || !pod_class.spread_owned.empty()))
       return true;
   }
   return false;
@@ -224,8 +225,8 @@ Dealing deal(const Problem& problem, const DealingOptions& options) {
     closed[index] = looks_beyond || is_stuck || !gang.times.may_start() || !gang.queue_is_leaf ? 1 : 0;
     if (closed[index] == 0) continue;
     if (looks_beyond || is_stuck)
-      dealing.left_out += std::ranges::any_of(
-          gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kPending; });
+      dealing.left_out +=
+          std::ranges::any_of(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kPending; });
     dealing.cell_of_gang[index] = CellIndex::none();
   }
   GangDealing(problem, options, dealing).run(closed);

@@ -29,22 +29,22 @@ std::vector<Plan> parts_of(const Problem& problem, const Dealing& dealing, const
 }
 
 // Work that a part adds, by priority, highest first; then less that it evicts or moves.
-std::map<std::int64_t, Work, std::greater<>> worth_of(const Problem& problem, const Plan& part) {
-  std::map<std::int64_t, Work, std::greater<>> worth;
+std::map<std::int64_t, Work, std::greater<>> work_by_priority(const Problem& problem, const Plan& part) {
+  std::map<std::int64_t, Work, std::greater<>> work_of;
   const auto add = [&](PodIndex pod, Work sign) {
-    worth[problem.gangs[problem.pods[pod].gang].priority] += sign * problem.pods[pod].weighted_work;
+    work_of[problem.gangs[problem.pods[pod].gang].priority] += sign * problem.pods[pod].weighted_work;
   };
   for (const Placement& placement : part.placements) add(placement.pod, 1);
   for (const Eviction& eviction : part.evictions) {
     add(eviction.pod, -1);
-    --worth[std::numeric_limits<std::int64_t>::min()];
+    --work_of[std::numeric_limits<std::int64_t>::min()];
   }
-  return worth;
+  return work_of;
 }
 
 bool is_better(const Problem& problem, const Plan& part, const Plan& than) {
-  std::map<std::int64_t, Work, std::greater<>> difference = worth_of(problem, part);
-  for (const auto& [priority, work] : worth_of(problem, than)) difference[priority] -= work;
+  std::map<std::int64_t, Work, std::greater<>> difference = work_by_priority(problem, part);
+  for (const auto& [priority, work] : work_by_priority(problem, than)) difference[priority] -= work;
   const auto decisive = std::ranges::find_if(difference, [](const auto& at) { return at.second != 0; });
   return decisive != difference.end() && decisive->second > 0;
 }
@@ -67,7 +67,8 @@ Merged merge(const Problem& problem, const FairShares& shares, const Dealing& de
              const Plan* before, int threads) {
   const std::vector<LevelId> ids = level_ids(problem);
   const Plan stale = stale_evictions(problem, dealing);
-  std::vector<Plan> old_parts = before != nullptr ? parts_of(problem, dealing, *before) : std::vector<Plan>(dealing.size());
+  std::vector<Plan> old_parts =
+      before != nullptr ? parts_of(problem, dealing, *before) : std::vector<Plan>(dealing.size());
   std::vector<const Plan*> chosen;
   Merged merged;
   for (std::size_t cell = 0; cell < dealing.size(); ++cell) {
@@ -111,8 +112,8 @@ Merged merge(const Problem& problem, const FairShares& shares, const Dealing& de
   return merged;
 }
 
-void improve(const Problem& problem, const FairShares& shares, Merged& merged, std::chrono::steady_clock::time_point until,
-             int threads) {
+void improve(const Problem& problem, const FairShares& shares, Merged& merged,
+             std::chrono::steady_clock::time_point until, int threads) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begun = Clock::now();
   if (begun >= until) return;

@@ -35,7 +35,7 @@ Merged merge(const Problem& problem, const FairShares& shares, const Dealing& de
 
 // Improves the plan by a search over all nodes, so that gangs which one cell had no room for take what others left. The
 // same levels or better ones. Cost: the time until `until`.
-void improve(const Problem& problem, const FairShares& shares, Merged& merged, std::chrono::steady_clock::time_point until,
-             int threads);
+void improve(const Problem& problem, const FairShares& shares, Merged& merged,
+             std::chrono::steady_clock::time_point until, int threads);
 
 }  // namespace muster::cells

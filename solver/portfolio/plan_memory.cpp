@@ -92,6 +92,16 @@ void PlanMemory::keep(const Problem& problem, const Plan& plan) {
     placements_.push_back({hash_of(problem.snapshot->pods[placement.pod.value()].name),
                            hash_of(problem.snapshot->nodes[placement.node.value()].name), placement.devices});
   is_sorted_ = false;
+  is_given_ = false;
+}
+
+void PlanMemory::keep(const std::vector<StartPlacement>& placements) {
+  placements_.clear();
+  placements_.reserve(placements.size());
+  for (const StartPlacement& placement : placements)
+    placements_.push_back({hash_of(placement.pod), hash_of(placement.node), placement.devices});
+  is_sorted_ = false;
+  is_given_ = true;
 }
 
 }  // namespace muster::portfolio

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "heuristics/state/candidate.h"
@@ -17,6 +18,12 @@
 
 namespace muster::portfolio {
 
+// A placement that a plan may start from. Names of pods or nodes that a snapshot does not have are passed over.
+struct StartPlacement {
+  std::string pod, node;
+  std::vector<std::int32_t> devices;
+};
+
 // Of one cycle. Pods and nodes are identified by hashes of their names: a collision costs a better start, no more. Not
 // thread-safe.
 class PlanMemory {
@@ -27,6 +34,10 @@ class PlanMemory {
   std::optional<Candidate> recall(const Problem& problem, const FairShares& shares, const StopRequest& stop);
   // Replaces what it knew. Cost: O(n) in placements, and O(n log n) for the first recall.
   void keep(const Problem& problem, const Plan& plan);
+  // Replaces what it knew, by names.
+  void keep(const std::vector<StartPlacement>& placements);
+  // By the second of these, so that a plan may depend on it even where nothing is learnt from earlier lines.
+  bool is_given() const { return is_given_; }
 
  private:
   struct Known {
@@ -37,6 +48,7 @@ class PlanMemory {
 
   std::vector<Known> placements_;
   bool is_sorted_ = true;  // pods ascending
+  bool is_given_ = false;
 };
 
 }  // namespace muster::portfolio

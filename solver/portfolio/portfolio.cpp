@@ -264,13 +264,15 @@ class Cycle {
 
   // The rest of the last plan, if that is better.
   void recall_plan() {
-    if (options_.deterministic || deadline_.passed()) return;
+    if ((options_.deterministic && !known_plan_.is_given()) || deadline_.passed()) return;
     const Clock::time_point start = Clock::now();
     // A plan costs as much as ending.
     const Clock::time_point until =
         options_.deadline - as_duration(kTuning.forecast.margin * (reserve_ms() + forecast_.stopping(size_.items())));
-    if (start >= until) return;
-    auto candidate = known_plan_.recall(problem_, shares_, [until] { return Clock::now() >= until; });
+    if (!options_.deterministic && start >= until) return;
+    auto candidate = known_plan_.recall(problem_, shares_, [has_clock = !options_.deterministic, until] {
+      return has_clock && Clock::now() >= until;
+    });
     search_ms_ += milliseconds_since(start);
     last_engine_ended_ = Clock::now();
     if (!candidate || compare(candidate->levels, offers_.front().candidate.levels, ids_) <= 0) return;
@@ -687,6 +689,8 @@ Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, cons
     lasting.clearing_away = std::jthread([all = std::move(large)]() mutable { all.reset(); });
   return solution;
 }
+
+void Portfolio::start_from(const std::vector<StartPlacement>& placements) { implementation_->plan.keep(placements); }
 
 void Portfolio::tidy() { implementation_->backend.tidy(); }
 

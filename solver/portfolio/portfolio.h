@@ -20,6 +20,7 @@
 #include "solver/budget/time_plan.h"
 #include "solver/budget/trace.h"
 #include "solver/cbc/backend.h"
+#include "solver/portfolio/plan_memory.h"
 
 namespace muster::portfolio {
 
@@ -68,6 +69,9 @@ class Portfolio {
   Portfolio& operator=(const Portfolio&) = delete;
 
   Solution solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options);
+
+  // The next call of `solve` starts from what still fits of these placements, if that is better than its own beginning.
+  void start_from(const std::vector<StartPlacement>& placements);
 
   // Between two calls of `solve`: reaps dead workers. Returns immediately.
   void tidy();

@@ -1,6 +1,4 @@
 // Clusters that are divided into cells, planned cell by cell, and put together again.
-#include "solver/cells/merging.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -17,6 +15,7 @@
 #include "solver/cells/budgets.h"
 #include "solver/cells/cell_snapshot.h"
 #include "solver/cells/dealing.h"
+#include "solver/cells/merging.h"
 #include "test/solver/random_cluster.h"
 #include "test/support/case.h"
 #include "test/support/plan.h"
@@ -60,8 +59,7 @@ Plan plan_of_whole(const Case& whole, const Case& part, const Plan& plan) {
 CellPlans solve_cells(const Case& whole, const Dealing& dealing) {
   CellPlans plans;
   for (const Case& part : cells_of(whole, dealing))
-    plans.push_back(
-        plan_of_whole(whole, part, greedy::solve_greedy(part.problem(), part.shares(), {}).plan));
+    plans.push_back(plan_of_whole(whole, part, greedy::solve_greedy(part.problem(), part.shares(), {}).plan));
   return plans;
 }
 
@@ -111,13 +109,15 @@ TEST(Cells, BoundsHoldForThePlansOfTheWhole) {
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     const Case whole = test::any_cluster(seed);
     SCOPED_TRACE(whole.line());
-    const Levels best = greedy::solve_greedy(whole.problem(), whole.shares(), {.starts = 8, .stop = {}, .on_placed = {}, .on_first = {}, .stop_more = {}}).levels;
+    const Levels best =
+        greedy::solve_greedy(whole.problem(), whole.shares(),
+                             {.starts = 8, .stop = {}, .on_placed = {}, .on_first = {}, .stop_more = {}})
+            .levels;
     const Plan nothing;
     if (!whole.check(nothing).empty()) continue;
     const Levels levels = evaluate(whole.problem(), whole.shares(), nothing);
-    const ProvenBounds proven = prove(
-        whole.problem(), whole.shares(), levels,
-        {std::chrono::steady_clock::now() + std::chrono::hours(1), 1, MUSTER_BINARY});
+    const ProvenBounds proven = prove(whole.problem(), whole.shares(), levels,
+                                      {std::chrono::steady_clock::now() + std::chrono::hours(1), 1, MUSTER_BINARY});
     EXPECT_TRUE(proven.defects.empty());
     const std::vector<LevelId> ids = level_ids(whole.problem());
     // A bound holds for plans that are equal in all levels before.
