@@ -10,6 +10,7 @@
 #include "cli/agent/options.h"
 #include "cli/answers/answers.h"
 #include "cli/bench.h"
+#include "cli/cells/split.h"
 #include "cli/commands.h"
 #include "cli/generate.h"
 #include "cli/import_kai_snapshot.h"

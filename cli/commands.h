@@ -8,7 +8,6 @@ struct CommandSyntax;  // cli/terminal/options.h
 
 const CommandSyntax& solve_syntax();
 const CommandSyntax& verify_syntax();
-const CommandSyntax& split_syntax();
 const CommandSyntax& merge_syntax();
 const CommandSyntax& export_syntax();
 const CommandSyntax& report_syntax();
@@ -20,7 +19,6 @@ const CommandSyntax& version_syntax();
 
 int run_solve(int argc, const char* const* argv);
 int run_verify(int argc, const char* const* argv);
-int run_split(int argc, const char* const* argv);
 int run_merge(int argc, const char* const* argv);
 int run_export(int argc, const char* const* argv);
 int run_report(int argc, const char* const* argv);

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/cells/merge_cells.h"
 #include "cli/commands.h"
 #include "cli/line/line_source.h"
-#include "cli/merge_cells.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/options.h"

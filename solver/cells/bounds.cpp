@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "model/base/require.h"
 #include "model/base/tuning.h"
 #include "model/objective/level_bounds.h"
 #include "solver/budget/deadline.h"
@@ -90,6 +91,7 @@ class FirstOpenLevel {
 ProvenBounds prove(const Problem& problem, const FairShares& shares, const Levels& levels,
                    const ProofOptions& options) {
   const std::vector<LevelId> ids = level_ids(problem);
+  MUSTER_REQUIRE(levels.values.size() == ids.size());
   const std::vector<std::int64_t> trivial = trivial_bounds(problem, shares);
   const lp::SumBounds sums(problem, shares, trivial);
   ProvenBounds proven{sums.reached(levels), {}};

@@ -28,7 +28,7 @@ struct ProvenBounds {
 // Bounds by sums; of the first level that these do not settle, also the Lagrangian bound at common prices of pods: what
 // demand gains beyond its prices, and the sum over all nodes of the most that each could earn at them. It holds at any
 // prices (Geoffrion 1974); column generation on grids of multipliers looks for good ones until the time is up. The
-// second kind only if no running pod may leave. Requires the levels of a plan that the referee has passed.
+// second kind only if no running pod may leave. Requires the levels of a plan of the problem.
 ProvenBounds prove(const Problem& problem, const FairShares& shares, const Levels& levels, const ProofOptions& options);
 
 }  // namespace muster::cells

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/problem/problem.h"
-#include "solver/cells/dealing.h"
+#include "solver/cells/cells.h"
 
 namespace muster::cells {
 

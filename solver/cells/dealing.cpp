@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/base/require.h"
 #include "solver/cells/node_dealing.h"
 
 namespace muster::cells {
@@ -179,6 +180,7 @@ bool takes_more(const Problem& problem, const Gang& gang) {
 }  // namespace
 
 void settle_gangs(const Problem& problem, const Plan* plan, Dealing& dealing) {
+  MUSTER_REQUIRE(dealing.cell_of_node.size() == problem.nodes.size());
   dealing.cell_of_gang.resize(problem.gangs.size());
   dealing.is_spanning.resize(problem.gangs.size());
   for (const PodIndex index : problem.pods.indices()) {

@@ -1,10 +1,8 @@
 // Nodes of a cluster, dealt to cells.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "solver/cells/dealing.h"
+#include "model/problem/problem.h"
+#include "solver/cells/cells.h"
 
 namespace muster::cells {
 

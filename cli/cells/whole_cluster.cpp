@@ -1,4 +1,4 @@
-#include "cli/line/whole_cluster.h"
+#include "cli/cells/whole_cluster.h"
 
 #include <cstdint>
 #include <utility>

@@ -11,6 +11,7 @@
 #include "cli/terminal/options.h"
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
+#include "model/base/require.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
@@ -40,8 +41,10 @@ class WholeCluster {
   // The first line of the file, "-" for stdin. An exit code; the console has reported what is wrong.
   int read(const std::string& file, Console& console);
   // Requires that the snapshot was read.
-  Snapshot& snapshot() { return *snapshot_; }
-  const Problem& problem() const { return *problem_; }
+  const Problem& problem() const {
+    MUSTER_REQUIRE(problem_.has_value());
+    return *problem_;
+  }
   // The plan that the first line of the file is. None: there is none, and the console has reported it.
   std::optional<Plan> read_plan(const std::string& file, Console& console) const;
 

@@ -1,4 +1,4 @@
-#include "cli/line/ledger.h"
+#include "cli/cells/ledger.h"
 
 #include <array>
 #include <unordered_map>

@@ -1,3 +1,5 @@
+#include "cli/cells/split.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -10,10 +12,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/line/ledger.h"
+#include "cli/cells/ledger.h"
+#include "cli/cells/whole_cluster.h"
 #include "cli/line/line_options.h"
-#include "cli/line/whole_cluster.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/options.h"

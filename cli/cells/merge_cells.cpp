@@ -1,4 +1,4 @@
-#include "cli/merge_cells.h"
+#include "cli/cells/merge_cells.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/line/ledger.h"
+#include "cli/cells/ledger.h"
+#include "cli/cells/whole_cluster.h"
 #include "cli/line/line_options.h"
 #include "cli/line/line_source.h"
-#include "cli/line/whole_cluster.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program_name.h"
