@@ -21,7 +21,9 @@ class Cells : public testing::Test {
     place_.file("cells", outcome.out);
     return outcome;
   }
-  void solve() const { place_.file("plans", place_.run("solve --deterministic " + place_.path("cells")).out); }
+  void solve() const {
+    place_.file("plans", place_.run("solve --deterministic --engine greedy " + place_.path("cells")).out);
+  }
   Outcome merge(const std::string& options = "") const {
     return place_.run("merge --cells " + place_.path("ledger") + " --of " + whole_ + " " + options + " " +
                       place_.path("plans"));
