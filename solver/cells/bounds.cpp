@@ -29,7 +29,7 @@ class FirstOpenLevel {
       : problem_(problem),
         options_(options),
         deadline_(options.until, false),
-        preparation_(problem, shares, deadline_.part(kTuning.parts.main)),
+        preparation_(problem, shares, deadline_),
         backend_(options.worker_program) {}
 
   // None: no better bound than `known` was found.
