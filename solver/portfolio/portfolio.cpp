@@ -270,9 +270,8 @@ class Cycle {
     const Clock::time_point until =
         options_.deadline - as_duration(kTuning.forecast.margin * (reserve_ms() + forecast_.stopping(size_.items())));
     if (!options_.deterministic && start >= until) return;
-    auto candidate = known_plan_.recall(problem_, shares_, [has_clock = !options_.deterministic, until] {
-      return has_clock && Clock::now() >= until;
-    });
+    auto candidate = known_plan_.recall(
+        problem_, shares_, [has_clock = !options_.deterministic, until] { return has_clock && Clock::now() >= until; });
     search_ms_ += milliseconds_since(start);
     last_engine_ended_ = Clock::now();
     if (!candidate || compare(candidate->levels, offers_.front().candidate.levels, ids_) <= 0) return;
