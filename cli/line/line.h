@@ -45,8 +45,8 @@ struct LineOptions {
   // For lines that wait for others: if waiting uses up the budget, the solver still gets this share of it, and 10 ms
   // unless the budget is less: enough for a greedy plan of most clusters.
   double least_share = 0;
-  std::int64_t remedies = 0;                    // gangs at most for which one is searched, see line_remedies
-  portfolio::SolveOptions solve;                // its deadline and its trace are set here
+  std::int64_t remedies = 0;      // gangs at most for which one is searched, see line_remedies
+  portfolio::SolveOptions solve;  // its deadline and its trace are set here
   // What every line starts from; empty: from the plan of the line before.
   std::vector<portfolio::StartPlacement> start;
   std::function<void(std::string_view)> trace;  // takes lines of the trace, with their line feeds; may be empty
