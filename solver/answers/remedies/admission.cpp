@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "model/base/require.h"
 #include "model/base/tuning.h"
 
 namespace muster::answers {
@@ -75,9 +76,15 @@ std::optional<Admitted> Admission::sketch(const Changes& changes) {
   const std::string key = key_of(changes);
   if (const auto known = sketched_.find(key); known != sketched_.end()) return known->second;
   if (is_over()) return std::nullopt;
-  Admitted result = judged(experiment_.sketch(Snapshot(question_.rivals), changes), question_.gang);
+  MUSTER_REQUIRE(sketch_cluster_ != nullptr);
+  Admitted result = judged(experiment_.sketch(Snapshot(*sketch_cluster_), changes), question_.gang);
   result.proven = false;
   return sketched_[key] = result;
+}
+
+void Admission::sketch_on(const Snapshot& cluster) {
+  sketched_.clear();
+  sketch_cluster_ = &cluster;
 }
 
 }  // namespace muster::answers

@@ -27,7 +27,6 @@ class Admission {
  public:
   struct Question {
     std::string gang;
-    Snapshot rivals;              // a smaller cluster, for sketches
     bool refusal_proven = false;  // the plan without changes, which does not admit the gang, is optimal
   };
   // `experiment` outlives the object. `most_tests`: a limit of work that is the same on every machine.
@@ -39,8 +38,10 @@ class Admission {
   // None: there is no time for another plan. Changes that cannot be applied admit nothing. Cost: that of
   // Experiment::solve.
   std::optional<Admitted> test(const Changes& changes);
-  // What the greedy engine says of the smaller cluster, for a guess; it is not counted as a test, and never proven.
+  // What the greedy engine says of another cluster, for a guess; it is not counted as a test, and never proven.
+  // Requires sketch_on, the cluster of which outlives its use.
   std::optional<Admitted> sketch(const Changes& changes);
+  void sketch_on(const Snapshot& cluster);
 
   // From now on until the next call: whether a search asks at all. It gets no answer.
   void begin_trial();
@@ -61,7 +62,8 @@ class Admission {
   std::int64_t tests_of_search_ = 0;
   bool is_trial_ = false, was_asked_ = false;
   portfolio::Clock::time_point end_of_search_ = portfolio::Clock::time_point::max();
-  std::unordered_map<std::string, Admitted> known_, sketched_;
+  const Snapshot* sketch_cluster_ = nullptr;
+  std::unordered_map<std::string, Admitted> known_, sketched_;  // the second: of this cluster
 };
 
 }  // namespace muster::answers

@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 #include "model/base/require.h"
-#include "model/problem/next_snapshot.h"
-#include "model/snapshot/filters.h"
+#include "solver/answers/remedies/rivals.h"
 #include "solver/answers/remedies/search.h"
 
 namespace muster::answers {
 
 std::optional<Remedy> least_count(RemedyKind kind, CountRange range, Admission& admission,
                                   const std::function<Changes(std::int64_t)>& changes) {
-  if (const auto guessed = admission.test(changes(range.guess)); guessed && !guessed->admits) {
+  const auto guessed = admission.test(changes(range.guess));
+  if (guessed && !guessed->admits && range.guess < range.most) {
     const auto sketched = smallest_count(
         range, [&](std::int64_t count) { return admission.sketch(changes(count)); }, Depth::kRough);
     if (sketched) range.guess = sketched->count;
@@ -54,7 +53,8 @@ std::optional<Remedy> least_set(RemedyKind kind, const std::vector<std::int64_t>
 
 namespace {
 
-Remedies search(RemedyKind kind, const WaitingGang& gang, Admission& admission, Experiment& experiment) {
+Remedies search(RemedyKind kind, const WaitingGang& gang, const Rivals& rivals, Admission& admission,
+                Experiment& experiment) {
   switch (kind) {
     case RemedyKind::kUncordon:
       return uncordon(gang, admission);
@@ -71,7 +71,7 @@ Remedies search(RemedyKind kind, const WaitingGang& gang, Admission& admission, 
     case RemedyKind::kRaisePriority:
       return raise_priority(gang, admission);
     case RemedyKind::kStopGangs:
-      return stop_gangs(gang, admission, experiment);
+      return stop_gangs(gang, rivals, admission, experiment);
     case RemedyKind::kAddNodes:
       break;
   }
@@ -94,17 +94,9 @@ bool waits_for_itself(const Run& run, GangIndex gang) {
   }
 }
 
-// The cluster once the plan is carried out, in which this gang waits, and those that come before it or are level.
-Snapshot rivals_of(const WaitingGang& gang) {
-  Snapshot snapshot = next_snapshot(Snapshot(gang.snapshot()), gang.problem(), gang.run().solution.plan, 0);
-  std::unordered_set<std::string_view> behind;
-  for (const Gang& other : gang.problem().gangs) {
-    if (rank_of(other) < rank_of(gang.gang())) behind.insert(other.name);
-  }
-  snapshot.pods.erase_if([&](const SnapshotPod& pod) {
-    return pod.status == PodStatus::kPending && behind.contains(pod.gang.empty() ? pod.name : pod.gang);
-  });
-  return snapshot;
+// Of these, an eviction decides, or what a queue has in use: all running pods count.
+bool needs_all_nodes(RemedyKind kind) {
+  return kind == RemedyKind::kRaiseLimit || kind == RemedyKind::kRaiseQuota || kind == RemedyKind::kRaisePriority;
 }
 
 }  // namespace
@@ -117,18 +109,21 @@ RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex in
     return answer;
   }
   const WaitingGang gang(base, index);
-  Admission admission(experiment, {gang.name(), rivals_of(gang), base.is_choice_proven()}, most_tests);
+  const Rivals rivals(gang);
+  const Snapshot on_open_nodes = rivals.on_open_nodes();
+  Admission admission(experiment, {gang.name(), base.is_choice_proven()}, most_tests);
   const std::int64_t runs_before = experiment.runs();
   std::vector<RemedyKind> kinds;
   for (const RemedyKind kind : kRemedyKinds) {
     admission.begin_trial();
-    search(kind, gang, admission, experiment);
+    search(kind, gang, rivals, admission, experiment);
     (admission.was_asked() ? kinds : answer.without).push_back(kind);
   }
   std::size_t left = kinds.size();
   for (const RemedyKind kind : kinds) {
     admission.begin_search(1.0 / static_cast<double>(left--));
-    Remedies found = search(kind, gang, admission, experiment);
+    admission.sketch_on(needs_all_nodes(kind) ? rivals.on_all_nodes() : on_open_nodes);
+    Remedies found = search(kind, gang, rivals, admission, experiment);
     if (found.empty()) (admission.is_over() ? answer.unfinished : answer.without).push_back(kind);
     std::ranges::move(found, std::back_inserter(answer.remedies));
   }

@@ -58,6 +58,7 @@ Snapshot without_protection(const Snapshot& original, const std::string& name, s
 struct StopCandidates {
   std::vector<GangIndex> gangs;
   std::size_t promising = 0;  // of them, at the beginning
+  auto promising_end() const { return gangs.begin() + static_cast<std::ptrdiff_t>(promising); }
 };
 
 StopCandidates stop_candidates(const WaitingGang& gang, Experiment& experiment) {
@@ -118,7 +119,7 @@ Remedies raise_priority(const WaitingGang& gang, Admission& admission) {
   return least ? Remedies{*least} : Remedies();
 }
 
-Remedies stop_gangs(const WaitingGang& gang, Admission& admission, Experiment& experiment) {
+Remedies stop_gangs(const WaitingGang& gang, const Rivals& rivals, Admission& admission, Experiment& experiment) {
   if (admission.is_over()) {  // the candidates take a plan
     admission.note_asked();
     return {};
@@ -126,6 +127,8 @@ Remedies stop_gangs(const WaitingGang& gang, Admission& admission, Experiment& e
   const StopCandidates candidates = stop_candidates(gang, experiment);
   std::vector<std::int64_t> weights;
   for (const GangIndex other : candidates.gangs) weights.push_back(running_pods(gang, other));
+  const Snapshot sketched = rivals.on_open_nodes({candidates.gangs.begin(), candidates.promising_end()});
+  admission.sketch_on(sketched);
   const auto least = least_set(RemedyKind::kStopGangs, weights, candidates.promising, admission,
                                [&](const std::vector<std::size_t>& chosen) {
                                  Changes changes;

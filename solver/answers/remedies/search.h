@@ -10,6 +10,7 @@
 
 #include "solver/answers/experiment.h"
 #include "solver/answers/remedies/remedy.h"
+#include "solver/answers/remedies/rivals.h"
 #include "solver/answers/remedies/smallest.h"
 #include "solver/answers/waiting_gang.h"
 
@@ -32,7 +33,7 @@ Remedies lower_minimum(const WaitingGang& gang, Admission& admission);
 Remedies raise_limits(const WaitingGang& gang, Admission& admission);
 Remedies raise_quotas(const WaitingGang& gang, Admission& admission);
 Remedies raise_priority(const WaitingGang& gang, Admission& admission);
-Remedies stop_gangs(const WaitingGang& gang, Admission& admission, Experiment& experiment);
+Remedies stop_gangs(const WaitingGang& gang, const Rivals& rivals, Admission& admission, Experiment& experiment);
 Remedies add_nodes(const WaitingGang& gang, Admission& admission);
 
 }  // namespace muster::answers
