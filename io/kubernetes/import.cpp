@@ -82,16 +82,18 @@ class Importer {
 
   bool write_pods(json::JsonWriter& writer, KubernetesQueues& queues, const ImportedWorkload& workload) {
     bool first = true;
+    PodTemplates templates;
     writer.raw(R"(,"pods":[)");
     for (const KubernetesPod& pod : workload.pods()) {
       if (pod.state.is_left_out) continue;
       const std::size_t before = line_.size();
-      if (write_pod(in_, writer.separate(first), pod, workload.gangs(), queues)) continue;
+      if (write_pod(in_, writer.separate(first), pod, workload.gangs(), queues, templates)) continue;
       if (in_.strict) return visitor_.fail("Pod " + pod.full_name());
       line_.resize(before + (line_[before] == ',' ? 1 : 0));
       write_unclear_pod(writer, pod, workload.gangs(), std::exchange(in_.error, {}).message);
     }
     writer.raw("]");
+    templates.write(writer);
     return true;
   }
 

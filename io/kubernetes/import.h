@@ -33,7 +33,7 @@ Result<ImportedSnapshot> import_kubernetes_text(std::string text, const Kubernet
                                                 json::JsonLimits limits);
 
 // The same for objects that are kept, with options that read an object as it was kept (reads_alike). Requires
-// options.time. Paths of errors begin at the object.
+// options.time. Paths of errors begin at the object. Pods share templates, which an import of the text does not have.
 Result<ImportedSnapshot> import_kept(const KeptObjects& objects, const KubernetesOptions& options);
 
 // An error of a line that has been imported, with the name of the object that its path leads to.

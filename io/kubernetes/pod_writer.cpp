@@ -1,6 +1,7 @@
 #include "io/kubernetes/pod_writer.h"
 
 #include <algorithm>
+#include <string>
 
 #include "io/snapshot_writer/records.h"
 
@@ -125,11 +126,19 @@ void write_pin(json::JsonWriter& writer, std::string_view node) {
   writer.raw(R"([{"matchFields":[{"key":"metadata.name","operator":"In","values":[)").string(node).raw("]}]}]}}");
 }
 
-bool write_place(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
-  if (pod.constraints.node_selector) {
-    writer.raw(R"(,"nodeSelector":)");
-    write_json(writer, in.document, pod.constraints.node_selector);
-  }
+void write_resources(json::JsonWriter& writer, const KubernetesPod& pod) {
+  writer.raw(R"("resources":)");
+  write_requests(writer, pod.requests);
+  snapshot_writer::write_gpu_request(writer, pod.gpus.request.kind, pod.gpus.request.devices, pod.gpus.request.amount);
+}
+
+void write_node_selector(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {
+  if (!pod.constraints.node_selector) return;
+  writer.raw(R"(,"nodeSelector":)");
+  write_json(writer, in.document, pod.constraints.node_selector);
+}
+
+void write_node_affinity(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
   if (is_held && pod.state.is_on_node()) {
     write_pin(writer, pod.state.node);
   } else if (pod.constraints.node_affinity) {
@@ -141,7 +150,20 @@ bool write_place(KubernetesReading& in, json::JsonWriter& writer, const Kubernet
     write_node_terms(writer, *pod.volumes.node_terms);
     writer.raw("}");
   }
-  return write_tolerations(in, writer, pod) && write_pod_terms(in, writer, "podAffinity", pod.constraints.affinity) &&
+}
+
+// With kept texts, what is in them stands in a template.
+bool write_spec(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, bool is_held,
+                PodTemplates& templates) {
+  if (pod.source.texts != nullptr) {
+    writer.raw(R"(,"template":")").raw(templates.name_of(pod.source.texts->spec)).raw("\"");
+  } else {
+    write_resources(writer.raw(","), pod);
+    write_node_selector(in, writer, pod);
+  }
+  write_node_affinity(in, writer, pod, is_held);
+  return (pod.source.texts != nullptr || write_tolerations(in, writer, pod)) &&
+         write_pod_terms(in, writer, "podAffinity", pod.constraints.affinity) &&
          write_pod_terms(in, writer, "podAntiAffinity", pod.constraints.anti_affinity) &&
          write_spread(in, writer, pod.constraints.topology_spread);
 }
@@ -187,6 +209,10 @@ void write_owner(json::JsonWriter& writer, const ObjectName& owner) {
 void write_labels(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {
   if (!pod.labels.own && pod.labels.added.empty()) return;
   writer.raw(R"(,"labels":)");
+  if (pod.labels.added.empty() && pod.source.texts != nullptr) {
+    writer.raw(pod.source.texts->labels);
+    return;
+  }
   if (pod.labels.added.empty()) return write_json(writer, in.document, pod.labels.own);
   bool first = true;
   writer.raw("{");
@@ -205,14 +231,35 @@ void write_labels(KubernetesReading& in, json::JsonWriter& writer, const Kuberne
 
 }  // namespace
 
+std::string PodTemplates::name_of(std::string_view text) {
+  const auto [found, is_new] = known_.try_emplace(text, texts_.size());
+  if (is_new) texts_.push_back(text);
+  return "t" + std::to_string(found->second);
+}
+
+void PodTemplates::write(json::JsonWriter& writer) const {
+  if (texts_.empty()) return;
+  bool first = true;
+  writer.raw(R"(,"podTemplates":{)");
+  for (std::size_t i = 0; i < texts_.size(); ++i)
+    writer.separate(first).raw("\"t").integer(static_cast<std::int64_t>(i)).raw("\":{").raw(texts_[i]).raw("}");
+  writer.raw("}");
+}
+
+bool write_pod_texts(KubernetesReading& in, const KubernetesPod& pod, PodTexts& out) {
+  out = {};
+  json::JsonWriter spec(out.spec), labels(out.labels);
+  write_resources(spec, pod);
+  write_node_selector(in, spec, pod);
+  if (pod.labels.own) write_json(labels, in.document, pod.labels.own);
+  return write_tolerations(in, spec, pod);
+}
+
 bool write_pod(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
-               KubernetesQueues& queues) {
+               KubernetesQueues& queues, PodTemplates& templates) {
   const std::string_view held = gangs.held(pod);
   write_identity(writer, pod, gangs);
-  writer.raw(R"(,"resources":)");
-  write_requests(writer, pod.requests);
-  snapshot_writer::write_gpu_request(writer, pod.gpus.request.kind, pod.gpus.request.devices, pod.gpus.request.amount);
-  if (!write_place(in, writer, pod, !held.empty())) return false;
+  if (!write_spec(in, writer, pod, !held.empty(), templates)) return false;
   snapshot_writer::write_host_ports(writer, pod.constraints.host_ports);
   if (pod.volumes.has_unbound_claim) writer.raw(R"(,"unboundVolumes":true)");
   write_state(writer, pod, held);

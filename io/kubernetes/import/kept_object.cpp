@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "io/kubernetes/pod_writer.h"
 #include "model/base/require.h"
 
 namespace muster::kubernetes {
@@ -20,13 +21,16 @@ void KeptObject::read_as_pod() {
   in.has_namespaces = true;
   in.with_paths = false;
   auto pod = std::make_unique<KubernetesPod>();
-  if (!read_pod(in, collected_->object, *pod) || !in.remarks.sentences().empty() || !in.warnings.empty()) return;
+  if (!read_pod(in, collected_->object, *pod) || !write_pod_texts(in, *pod, texts_)) return;
+  if (!in.remarks.sentences().empty() || !in.warnings.empty()) return;
+  pod->source.texts = &texts_;
   pod_ = std::move(pod);
   collected_->object.as_pod = pod_.get();
 }
 
 std::size_t KeptObject::bytes() const {
-  return sizeof *this + json_.bytes() + (pod_ ? sizeof *pod_ + pod_->requests.capacity() * sizeof(RequestedAmount) : 0);
+  return sizeof *this + json_.bytes() + texts_.spec.capacity() + texts_.labels.capacity() +
+         (pod_ ? sizeof *pod_ + pod_->requests.capacity() * sizeof(RequestedAmount) : 0);
 }
 
 std::string text_of(const KeptObjects& objects) {

@@ -41,6 +41,7 @@ class KeptObject {
   json::KeptJson json_;
   SharedOptions options_;
   std::optional<CollectedObject> collected_;
+  PodTexts texts_;
   std::unique_ptr<const KubernetesPod> pod_;
 };
 

@@ -47,7 +47,7 @@ bool assign_devices(KubernetesReading& in, std::vector<KubernetesPod>& pods, std
         continue;
       }
       culprit = i;
-      return in.fail_value(pod.object, std::move(what));
+      return in.fail_value(pod.source.object, std::move(what));
     }
     nodes[pod.state.node].sharers.push_back(&pod);
   }

@@ -11,7 +11,7 @@ namespace {
 void begin_pod(const KubernetesObject& object, KubernetesPod& pod) {
   pod.namespace_name = object.namespace_name;
   pod.name = object.name;
-  pod.object = object.value;
+  pod.source.object = object.value;
   pod.state.created = object.created;
 }
 
@@ -21,7 +21,7 @@ bool read_requests(KubernetesReading& in, const PodParts& parts, KubernetesPod& 
   if (!sum_requests(in, asked, pod.requests)) return false;
   for (const RequestedAmount& requested : pod.requests) {
     if (whole_units(requested) >= 0) continue;
-    return in.fail(pod.object, ErrorCode::kTooLarge,
+    return in.fail(pod.source.object, ErrorCode::kTooLarge,
                    "the sum of " + std::string(requested.resource) + " exceeds 64 bits");
   }
   if (pod.owner.is_reservation) static_cast<void>(remove_resource(pod.requests, "nvidia.com/gpu"));

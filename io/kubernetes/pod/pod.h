@@ -48,9 +48,20 @@ struct PodState {
   bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
 };
 
+// Of a pod that is kept (KeptObject): parts of its entry in pods[], written once.
+struct PodTexts {
+  std::string spec;    // the members of a pod template
+  std::string labels;  // its own, an object; empty: none
+};
+
+struct PodSource {
+  json::JsonValue object;
+  const PodTexts* texts = nullptr;  // none: it was read just now, or was given more requests since
+};
+
 struct KubernetesPod {
   std::string_view namespace_name, name;
-  json::JsonValue object;
+  PodSource source;
   PodLabels labels;
   PodOwner owner;
   PodConstraints constraints;
