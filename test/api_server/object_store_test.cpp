@@ -246,16 +246,22 @@ class ImportOfKeptObjects : public ObjectStoreOf {
 };
 
 TEST_F(ImportOfKeptObjects, IsThatOfTheWholeObjects) {
-  int files = 0;
+  int files = 0, templates = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes")) {
     std::ifstream file(entry.path());
-    const BothImports both = both_imports(Json::parse(file)["items"]);
-    EXPECT_EQ(both.of_kept, both.of_whole) << entry.path();
-    EXPECT_NE(both.of_kept.find("{\"format\""), std::string::npos) << entry.path();
+    Json items = Json::parse(file)["items"];
+    for (const bool has_namespaces : {false, true}) {  // with them, pods are read once
+      if (has_namespaces) items.push_back({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "n"}}}});
+      const BothImports both = both_imports(items);
+      EXPECT_EQ(both.of_kept, both.of_whole) << entry.path();
+      EXPECT_NE(both.of_kept.find("{\"format\""), std::string::npos) << entry.path();
+      templates += both.line_of_kept.find("podTemplates") == std::string::npos ? 0 : 1;
+    }
     ++files;
   }
   EXPECT_GT(files, 10);
+  EXPECT_GT(templates, 10);
 }
 
 // The attached volumes that count on a node are no part of the pod's own request.
@@ -264,7 +270,8 @@ TEST_F(ImportOfKeptObjects, GivesEqualPodsATemplateUnlessTheirVolumesAddToIt) {
     return Json{{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", name}}}, {"spec", std::move(spec)}};
   };
   Json limits = {{{"name", "csi.example.com"}, {"nodeID", "node"}, {"allocatable", {{"count", 4}}}}};
-  Json items = {item("storage.k8s.io/v1", "CSINode", "node", {{"drivers", limits}}),
+  Json items = {item("v1", "Namespace", "default", Json::object()),
+                item("storage.k8s.io/v1", "CSINode", "node", {{"drivers", limits}}),
                 item("v1", "PersistentVolume", "v", {{"csi", {{"driver", "csi.example.com"}, {"volumeHandle", "h"}}}})};
   items.push_back(item("v1", "PersistentVolumeClaim", "data", {{"volumeName", "v"}}));
   items.back()["metadata"]["namespace"] = "default";
