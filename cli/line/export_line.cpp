@@ -185,8 +185,8 @@ Result<exporting::ExportedPlan> export_objects(muster_v1::SnapshotReader& reader
                                                const exporting::ExportOptions& options) {
   const Result<muster_v1::ReadPlan> plan = read_answer(plan_text);
   if (!plan) return plan.error();
-  return export_checked(plan_text, *plan, {reader.read(objects, kubernetes), exporting::identities_of(objects)},
-                        options);
+  AnsweredCluster cluster{reader.read(objects, kubernetes), exporting::identities_of(objects, plan->named)};
+  return export_checked(plan_text, *plan, std::move(cluster), options);
 }
 
 }  // namespace muster::cli

@@ -1,6 +1,7 @@
 #include "io/export/cluster.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "io/json/json_document.h"
 #include "io/kubernetes/items.h"
@@ -25,13 +26,26 @@ std::string full_name(std::string_view namespace_name, std::string_view name) {
   return std::string(namespace_name).append("/").append(name);
 }
 
+// The names without namespaces of the pods of a plan; of no plan, all pods count.
+using WantedNames = std::optional<std::unordered_set<std::string_view>>;
+
+WantedNames pods_of(const muster_v1::NamedPlan& plan) {
+  WantedNames names(std::in_place);
+  const auto add = [&](std::string_view full) { names->insert(full.substr(full.find('/') + 1)); };
+  for (const auto& placement : plan.placements) add(placement.pod);
+  for (const auto& eviction : plan.evictions) add(eviction.pod);
+  return names;
+}
+
 void add_pod(const kubernetes::KubernetesPod& pod, std::string_view uid, ObjectIdentities& out) {
   if (!uid.empty()) out.uids.emplace(pod.full_name(), uid);
   if (!pod.gpus.groups.empty()) out.groups[pod.full_name()].assign(pod.gpus.groups.begin(), pod.gpus.groups.end());
 }
 
 bool read_pod_identity(kubernetes::KubernetesReading& in, const kubernetes::KubernetesObject& object,
-                       ObjectIdentities& out) {
+                       const WantedNames& wanted, ObjectIdentities& out) {
+  const bool has_groups = object.as_pod == nullptr || !object.as_pod->gpus.groups.empty();
+  if (!has_groups && wanted && !wanted->contains(object.name)) return true;
   json::JsonValue value;
   std::string_view uid;
   if (!in.take(object.metadata, "uid", value) || !in.text(value, uid)) return false;
@@ -56,9 +70,10 @@ bool read_binding_groups(kubernetes::KubernetesReading& in, const kubernetes::Ku
 }
 
 // An object that cannot be read is in no plan, and has no identity here.
-void read_pods(kubernetes::KubernetesReading& in, const kubernetes::KubernetesItems& items, ObjectIdentities& out) {
+void read_pods(kubernetes::KubernetesReading& in, const kubernetes::KubernetesItems& items, const WantedNames& wanted,
+               ObjectIdentities& out) {
   for (const kubernetes::KubernetesObject& object : items.of(kubernetes::KubernetesKind::kPod)) {
-    if (!read_pod_identity(in, object, out)) in.error = {};
+    if (!read_pod_identity(in, object, wanted, out)) in.error = {};
   }
   for (const kubernetes::KubernetesObject& object : items.of(kubernetes::KubernetesKind::kBindRequest)) {
     if (!read_binding_groups(in, object, out)) in.error = {};
@@ -77,11 +92,11 @@ Result<ObjectIdentities> read_identities(std::string_view line) {
   in.strict = false;
   kubernetes::KubernetesItems items;
   if (!kubernetes::collect_items(in, document.root(), items)) return in.error;
-  read_pods(in, items, found);
+  read_pods(in, items, std::nullopt, found);
   return found;
 }
 
-Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects) {
+Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects, const muster_v1::NamedPlan& plan) {
   json::JsonDocument none;
   kubernetes::KubernetesReading in(none);
   in.strict = false;
@@ -89,7 +104,7 @@ Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects) {
   if (!kubernetes::collect_kept(in, objects, items)) return in.error;
   ObjectIdentities found;
   found.is_kubernetes = true;
-  read_pods(in, items, found);
+  read_pods(in, items, pods_of(plan), found);
   return found;
 }
 

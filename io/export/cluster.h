@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/kubernetes/import/kept_object.h"
+#include "io/muster_v1/plan_line.h"
 #include "model/base/error.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/snapshot.h"
@@ -28,8 +29,8 @@ struct ObjectIdentities {
 // Of a line as SnapshotReader takes it; of muster/v1 there are none. Errors: as it has them, without the object's name.
 Result<ObjectIdentities> read_identities(std::string_view line);
 
-// Of objects that are kept.
-Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects);
+// Of objects that are kept; the uids of the pods of the plan alone.
+Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects, const muster_v1::NamedPlan& plan);
 
 // Refers to the problem's snapshot. Every query accepts every name; the answer for an unknown one is empty.
 class ExportCluster {
