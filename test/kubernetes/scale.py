@@ -5,8 +5,7 @@
 
 `--pods` run before the agent starts. Then gangs arrive, `--rate` pods a second, while as many that run are deleted; so
 the cluster stays as full as it is. A client of its own measures for each new gang the time from the creation of its
-last pod, as the client's watch shows it, to the moment at which that watch shows the Binding of its last pod. The first
-`--warm-up` seconds are not in the last line's delay: the control plane still has work left of making the pods. Options
+last pod, as the client's watch shows it, to the moment at which that watch shows the Binding of its last pod. Options
 after -- go to the agent.
 
 With `--minutes 30 --rate 50` it is a soak: each `--report-every` seconds a line has the agent's memory and what waits.
@@ -105,7 +104,6 @@ class Scale:
         self.options, self.random = options, random.Random(options.seed)
         self.observer = Observer(8)
         self.made = self.owed = 0  # pods; owed: to be deleted
-        self.cold = 0  # gangs that were bound in the first seconds
 
     def run(self):
         with ControlPlane(kwok=True, folder=self.options.folder) as cluster, contextlib.ExitStack() as stack:
@@ -177,7 +175,6 @@ class Scale:
 
     def _churn(self):
         options, begin = self.options, time.monotonic()
-        warm_until = begin + options.warm_up
         end, next_report, next_token, reported = begin + options.minutes * 60, begin, begin + TOKEN_EVERY, 0
         pending = collections.deque()
         while time.monotonic() < end:
@@ -198,8 +195,6 @@ class Scale:
                                   "delay": self.observer.quantiles(reported), **self._agent_status()}), flush=True)
                 reported = len(self.observer.delays)
                 next_report += options.report_every
-            if time.monotonic() < warm_until:
-                self.cold = len(self.observer.delays)
             if time.monotonic() >= next_token:
                 self.agent.replace_token(self.cluster.service_account_token("muster-agent", "muster", TOKEN_SECONDS))
                 next_token += TOKEN_EVERY
@@ -246,7 +241,7 @@ class Scale:
                     bound[json.loads(line)["objectRef"]["name"]] += 1
         self.observer.faults += [f"{name} was bound {count} times" for name, count in bound.items() if count > 1]
         seconds = self._cpu_seconds()
-        print(json.dumps({"delay": self.observer.quantiles(self.cold), "bindings": sum(bound.values()), "processor": seconds,
+        print(json.dumps({"delay": self.observer.quantiles(), "bindings": sum(bound.values()), "processor": seconds,
                           "memory of the control plane": self.cluster.memory(), **self._agent_status()}))
         cycles = [line for line in self.agent.get("/metrics").splitlines() if "cycle_seconds" in line]
         print("\n".join(cycles))
@@ -267,7 +262,6 @@ def main():
     parser.add_argument("--pods", type=int, default=30000, help="that run when the agent starts, 1 GPU each")
     parser.add_argument("--rate", type=float, default=10, help="new pods a second")
     parser.add_argument("--minutes", type=float, default=3)
-    parser.add_argument("--warm-up", type=float, default=15, help="seconds")
     parser.add_argument("--report-every", type=float, default=15, help="seconds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", help="keep logs and data in this folder")
