@@ -19,9 +19,9 @@ class CellSnapshots {
   // All must outlive it. Cost: O(nodes + pods + gangs).
   CellSnapshots(const Problem& problem, const Dealing& dealing);
 
-  // Shares the text of the whole. What would reach beyond the
-  // cell is left out or pinned: gangs are not reclaimed for, none are kept back for others, nodes that are held are
-  // cordoned, and pods of a gang that runs in several cells stay, by a disruption budget. Cost: O(of the cell).
+  // Shares the text of the whole. What would reach beyond the cell is left out or pinned: gangs are not reclaimed for,
+  // none are kept back for others, nodes that are held are cordoned, and pods of a gang that runs in several cells stay,
+  // by a disruption budget. Cost: O(of the cell).
   Snapshot of(CellIndex cell) const;
 
  private:
