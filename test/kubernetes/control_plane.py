@@ -177,6 +177,7 @@ class ControlPlane:
             f"--service-account-signing-key-file={self.accounts_key}",
             "--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none",
             f"--audit-policy-file={self.folder / 'audit-policy.json'}", f"--audit-log-path={self.audit_log}",
+            "--audit-log-maxsize=100000",  # MB: one file, however long the run
             # ServiceAccount: pods need no account. TaintNodesByCondition: nothing removes the taint of a new node.
             # StorageObjectInUseProtection: without controllers, nothing removes the finalizer.
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection",
