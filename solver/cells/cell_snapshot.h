@@ -20,8 +20,8 @@ class CellSnapshots {
   CellSnapshots(const Problem& problem, const Dealing& dealing);
 
   // Shares the text of the whole. What would reach beyond the cell is left out or pinned: gangs are not reclaimed for,
-  // none are kept back for others, nodes that are held are cordoned, and pods of a gang that runs in several cells stay,
-  // by a disruption budget. Cost: O(of the cell).
+  // none are kept back for others, nodes that are held are cordoned, and pods of a gang that runs in several cells
+  // stay, by a disruption budget. Cost: O(of the cell).
   Snapshot of(CellIndex cell) const;
 
  private:
