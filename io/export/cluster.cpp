@@ -44,8 +44,8 @@ void add_pod(const kubernetes::KubernetesPod& pod, std::string_view uid, ObjectI
 
 bool read_pod_identity(kubernetes::KubernetesReading& in, const kubernetes::KubernetesObject& object,
                        const WantedNames& wanted, ObjectIdentities& out) {
-  const bool has_groups = object.as_pod == nullptr || !object.as_pod->gpus.groups.empty();
-  if (!has_groups && wanted && !wanted->contains(object.name)) return true;
+  const bool may_have_groups = object.as_pod == nullptr || !object.as_pod->gpus.groups.empty();
+  if (!may_have_groups && wanted && !wanted->contains(object.name)) return true;
   json::JsonValue value;
   std::string_view uid;
   if (!in.take(object.metadata, "uid", value) || !in.text(value, uid)) return false;

@@ -29,7 +29,7 @@ struct ObjectIdentities {
 // Of a line as SnapshotReader takes it; of muster/v1 there are none. Errors: as it has them, without the object's name.
 Result<ObjectIdentities> read_identities(std::string_view line);
 
-// Of objects that are kept; the uids of the pods of the plan alone.
+// Of objects that are kept; of the uids, at least those of the plan's pods.
 Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects, const muster_v1::NamedPlan& plan);
 
 // Refers to the problem's snapshot. Every query accepts every name; the answer for an unknown one is empty.
