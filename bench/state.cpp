@@ -148,7 +148,7 @@ int run(int argc, char** argv) {
     const std::string line = text.substr(0, text.size() - 2) + "," + new_pods(round, count) + "]}";
     Snapshot sent = whole.input.of([&] { return good(line_reader.read(line)); });
     plan(whole, sent, of_text, settings);
-    Snapshot copied = after.input.of([&] { return Snapshot(kept.snapshot()); });
+    Snapshot copied = after.input.of([&] { return kept.for_cycle(); });
     if (copied.pods.size() != sent.pods.size()) throw std::runtime_error("the state is not the whole");
     plan(after, copied, of_state, settings);
   }

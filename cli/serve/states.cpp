@@ -140,7 +140,7 @@ std::optional<ParsedLine> ServeStates::line(std::string_view cluster, const must
   const State* state = find(cluster);
   if (state == nullptr) return std::nullopt;
   const portfolio::Clock::time_point begun = portfolio::Clock::now();
-  ParsedLine line{1, {}, Snapshot(state->kept.snapshot()), {}, begun, {}, {}};
+  ParsedLine line{1, {}, state->kept.for_cycle(), {}, begun, {}, {}};
   line.snapshot->anomalies.strict = options.strict;
   muster_v1::settle(options.policy, *line.snapshot);
   for (const Warning& warning : line.snapshot->anomalies.warnings) {

@@ -1,5 +1,6 @@
 #include "model/build/build_problem.h"
 
+#include <memory>
 #include <utility>
 
 #include "model/build/repair_snapshot.h"
@@ -24,9 +25,16 @@ InputError name_error(ErrorCode code, std::string path, std::string_view what, s
 
 namespace {
 
+// Whether the links are of these pods and gangs, and replace a search for names that occur twice.
+bool hold_for(const SnapshotLinks& links, const Snapshot& snapshot) {
+  return links.names_differ && links.pods.size() == snapshot.pods.size() && links.gang_count == snapshot.gangs.size();
+}
+
 Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
+  const std::shared_ptr<const SnapshotLinks> links = std::exchange(snapshot.links, nullptr);
   ProblemDraft draft{.snapshot = snapshot,
                      .threads = threads,
+                     .links = nullptr,
                      .problem = {},
                      .queues = {},
                      .priority_classes = {},
@@ -39,6 +47,7 @@ Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
                      .host_ports = {}};
   draft.problem.snapshot = &snapshot;
   leave_out_foreign_pods(snapshot);
+  if (links && hold_for(*links, snapshot)) draft.links = links.get();
   if (!device_count_resource(draft.problem).is_none()) snapshot.resource_names.raw().pop_back();  // built before
   draft.problem.resource_count = snapshot.resource_names.size();
   for (const auto stage : {build_queues, build_nodes, build_gangs, build_pods}) {

@@ -59,7 +59,41 @@ class Finder {
   std::uint32_t last_ = NameTable::kAbsent;
 };
 
+// By links, of which each is verified; those that do not hold are replaced by look-ups.
+class LinkFinder {
+ public:
+  explicit LinkFinder(const ProblemDraft& draft) : draft_(draft), links_(*draft.links) {}
+
+  Named find(PodIndex index) const {
+    const SnapshotPod& source = draft_.snapshot.pods[index.value()];
+    const PodLinks& links = links_.pods[index.value()];
+    const auto node = [&](std::uint32_t number, std::string_view name) {
+      return follow(number, links_.node_at, name, draft_.snapshot.nodes, draft_.nodes);
+    };
+    return {!source.gang.empty(), follow(links.gang, links_.gang_at, source.gang, draft_.snapshot.gangs, draft_.gangs),
+            is_on_node(source.status) ? node(links.node, source.node) : NameTable::kAbsent,
+            node(links.nominated_node, source.nominated_node)};
+  }
+
+ private:
+  template <class Element>
+  static std::uint32_t follow(std::uint32_t number, const std::vector<std::uint32_t>& positions, std::string_view name,
+                              const std::vector<Element>& list, const NameTable& table) {
+    if (name.empty()) return NameTable::kAbsent;
+    const std::uint32_t at = number == PodLinks::kNothing ? number : positions[number];
+    return at != PodLinks::kNothing && list[at].name == name ? at : table.find(name);
+  }
+
+  const ProblemDraft& draft_;
+  const SnapshotLinks& links_;
+};
+
 void find_names(const ProblemDraft& draft, IndexRange<PodIndex> range, Indexed<PodIndex, Named>& out) {
+  if (draft.links != nullptr) {
+    const LinkFinder finder(draft);
+    for (const PodIndex index : range) out[index] = finder.find(index);
+    return;
+  }
   Finder gangs(draft.gangs), nodes(draft.nodes), nominated_nodes(draft.nodes);
   for (const PodIndex index : range) {
     const SnapshotPod& source = draft.snapshot.pods[index.value()];
@@ -165,11 +199,11 @@ Failure build_pods(ProblemDraft& draft) {
   const BlockVector<SnapshotPod>& sources = draft.snapshot.pods;
   problem.pods.resize(sources.size());
   Indexed<PodIndex, Named> named(sources.size());
-  std::size_t repeated = 0;
+  std::size_t repeated = sources.size();
   const std::size_t ranges = ranges_for(sources.size(), draft.threads);
   parallel_for(1 + ranges, draft.threads, [&](std::size_t task) {
     if (task == 0)
-      repeated = first_repeated_name(sources);
+      repeated = draft.links != nullptr ? sources.size() : first_repeated_name(sources);
     else
       find_names(draft, range_of<PodIndex>(sources.size(), task - 1, ranges), named);
   });

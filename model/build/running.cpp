@@ -8,6 +8,7 @@
 #include "model/base/parallel.h"
 #include "model/base/saturating.h"
 #include "model/base/words.h"
+#include "model/build/node_checking.h"
 #include "model/build/stages.h"
 
 namespace muster {
@@ -15,16 +16,7 @@ namespace {
 
 constexpr std::int64_t kSearchSteps = 20'000;  // of the search for devices, a node; first fit needs none of them
 
-// Running and releasing pods by node, ascending: of node n `pods[begin[n] .. begin[n + 1]]`.
-struct PodsByNode {
-  std::vector<std::size_t> begin;
-  std::vector<PodIndex> pods;
-
-  std::span<const PodIndex> of(NodeIndex node) const {
-    return {pods.data() + begin[node.value()], pods.data() + begin[node.value() + 1]};
-  }
-};
-
+// Running and releasing pods.
 PodsByNode pods_by_node(const Problem& problem) {
   PodsByNode result;
   result.begin.assign(problem.nodes.size() + 1, 0);
@@ -132,8 +124,6 @@ class NodeLoader {
     assign_devices(pods);
     if (excess_.devices > 0)
       for (const PodIndex pod : pods) excess_.devices_asked += class_of(pod).gpu.devices;
-    for (const PodIndex pod : pods)
-      draft_.problem.pods[pod].devices_count = static_cast<std::uint32_t>(devices_of(pod).size());
   }
   const NodeExcess& excess() const { return excess_; }
   // The sum of some resource has no number.
@@ -268,14 +258,18 @@ struct Misfits {
   Failure failure;
 };
 
-Misfits load_nodes(ProblemDraft& draft, IndexRange<NodeIndex> nodes, const PodsByNode& by_node) {
+Misfits load_nodes(ProblemDraft& draft, IndexRange<NodeIndex> nodes, NodeChecking& checking) {
   NodeLoader loader(draft);
   Misfits misfits;
   for (const NodeIndex node : nodes) {
-    const std::span<const PodIndex> pods = by_node.of(node);
-    if (pods.empty()) continue;
+    const std::span<const PodIndex> pods = checking.pods_on(node);
+    if (pods.empty() || checking.is_as_before(node)) continue;
+    const std::optional<NodeChecking::Unlisted> unlisted = checking.unlisted(node);
     loader.load(node, pods);
-    if (loader.excess().what.empty()) continue;
+    if (loader.excess().what.empty()) {
+      if (unlisted) checking.remember(node, *unlisted);
+      continue;
+    }
     if (draft.snapshot.anomalies.strict || loader.is_beyond_counting()) {
       misfits.failure = loader.misfit();
       return misfits;
@@ -285,12 +279,15 @@ Misfits load_nodes(ProblemDraft& draft, IndexRange<NodeIndex> nodes, const PodsB
   return misfits;
 }
 
-// Lists the devices of all pods one after the other, as the problem has them. Requires that they are counted.
+// Lists the devices of all pods one after the other, as the problem has them.
 void list_devices(ProblemDraft& draft) {
   Problem& problem = draft.problem;
   std::uint32_t all = 0;
-  for (Pod& pod : problem.pods) {
-    if (!pod.node.is_none()) pod.devices_begin = std::exchange(all, all + pod.devices_count);
+  for (const PodIndex index : problem.pods.indices()) {
+    Pod& pod = problem.pods[index];
+    if (pod.node.is_none()) continue;
+    pod.devices_count = static_cast<std::uint32_t>(draft.snapshot.pods[index.value()].devices.size());
+    pod.devices_begin = std::exchange(all, all + pod.devices_count);
   }
   problem.lists.running_devices.resize(all);
   const std::size_t pods = problem.pods.size(), ranges = ranges_for(pods, draft.threads);
@@ -306,17 +303,19 @@ void list_devices(ProblemDraft& draft) {
 }  // namespace
 
 Failure assign_running_devices(ProblemDraft& draft) {
-  const PodsByNode by_node = pods_by_node(draft.problem);
+  PodsByNode by_node = pods_by_node(draft.problem);
   const std::size_t nodes = draft.problem.nodes.size(), ranges = ranges_for(by_node.pods.size(), draft.threads);
+  NodeChecking checking(draft, std::move(by_node));
   std::vector<Misfits> misfits(ranges);
   parallel_for(ranges, draft.threads, [&](std::size_t range) {
-    misfits[range] = load_nodes(draft, range_of<NodeIndex>(nodes, range, ranges), by_node);
+    misfits[range] = load_nodes(draft, range_of<NodeIndex>(nodes, range, ranges), checking);
   });
   std::vector<NodeExcess> excesses;
   for (Misfits& part : misfits) {
     if (part.failure) return std::move(part.failure);
     std::ranges::move(part.excesses, std::back_inserter(excesses));
   }
+  checking.keep();
   list_devices(draft);
   close_exceeded(draft, excesses);
   return {};

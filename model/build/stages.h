@@ -13,6 +13,7 @@
 #include "model/base/interning.h"
 #include "model/problem/problem.h"
 #include "model/problem/work.h"
+#include "model/snapshot/links.h"
 
 namespace muster {
 
@@ -23,6 +24,7 @@ using Failure = std::optional<InputError>;
 struct ProblemDraft {
   Snapshot& snapshot;
   int threads = 1;  // that a stage may use
+  const SnapshotLinks* links = nullptr;  // none: there are none that hold for these pods and gangs
   Problem problem;
   NameTable queues, priority_classes, nodes, gangs;
   NameTable subgroups;  // scope: the gang's index; value: the group's index

@@ -373,6 +373,8 @@ struct SnapshotDefinitions {
   std::vector<SnapshotPriorityClass> priority_classes;
 };
 
+struct SnapshotLinks;
+
 struct Snapshot {
   std::string_view id;
   Nanoseconds time = 0;
@@ -388,6 +390,7 @@ struct Snapshot {
   Indexed<ResourceIndex, std::string_view> resource_names;  // kCpu, kMemory, kPods come first
   StringPool text;
   Anomalies anomalies;
+  std::shared_ptr<const SnapshotLinks> links;  // of a kept snapshot, see model/snapshot/links.h; else none
 };
 
 }  // namespace muster

@@ -63,9 +63,9 @@ void drop_last(BlockVector<Element>& list) {
   list.truncate(list.size() - 1);
 }
 
-// The last element takes its place.
+// The last element takes its place, which is returned.
 template <class List>
-void remove_from(List& list, NamePositions& positions, std::string_view name) {
+std::size_t remove_from(List& list, NamePositions& positions, std::string_view name) {
   const std::uint32_t at = positions.find(name);
   MUSTER_REQUIRE(at != NamePositions::kAbsent);
   positions.erase(name);
@@ -74,17 +74,20 @@ void remove_from(List& list, NamePositions& positions, std::string_view name) {
     positions.set(key_of(list[at]), at);
   }
   drop_last(list);
+  return at;
 }
 
+// Returns its place.
 template <class List, class Element>
-void set_in(List& list, NamePositions& positions, Element&& element) {
+std::size_t set_in(List& list, NamePositions& positions, Element&& element) {
   const std::uint32_t at = positions.find(element.name);
   if (at != NamePositions::kAbsent) {
     list[at] = std::forward<Element>(element);
-    return;
+    return at;
   }
   positions.set(element.name, list.size());
   list.push_back(std::forward<Element>(element));
+  return list.size() - 1;
 }
 
 }  // namespace
@@ -143,12 +146,12 @@ std::optional<InputError> KeptSnapshot::apply(SnapshotDelta&& delta, std::string
 
 void KeptSnapshot::remove(const DeltaRemovals& removals) {
   SnapshotDefinitions& definitions = snapshot_.definitions;
-  for (const std::string_view name : removals.nodes) remove_from(snapshot_.nodes, nodes_, name);
+  for (const std::string_view name : removals.nodes) links_.remove_node(remove_from(snapshot_.nodes, nodes_, name));
   for (const std::string_view name : removals.namespaces) remove_from(definitions.namespaces, namespaces_, name);
   for (const std::string_view name : removals.queues) remove_from(snapshot_.queues, queues_, name);
   for (const std::string_view name : removals.priority_classes)
     remove_from(definitions.priority_classes, priority_classes_, name);
-  for (const std::string_view name : removals.gangs) remove_from(snapshot_.gangs, gangs_, name);
+  for (const std::string_view name : removals.gangs) remove_gang(name);
   for (const std::string_view name : removals.pods) remove_pod(name);
   for (const std::string_view name : removals.disruption_budgets)
     remove_from(snapshot_.disruption_budgets, budgets_, name);
@@ -159,9 +162,15 @@ void KeptSnapshot::remove(const DeltaRemovals& removals) {
   }
 }
 
+void KeptSnapshot::remove_gang(std::string_view name) {
+  ambiguous_names_ -= is_ambiguous(name) ? 1 : 0;
+  links_.remove_gang(remove_from(snapshot_.gangs, gangs_, name));
+}
+
 void KeptSnapshot::remove_pod(std::string_view name) {
+  ambiguous_names_ -= is_ambiguous(name) ? 1 : 0;
   release(snapshot_.pods[pods_.find(name)]);
-  remove_from(snapshot_.pods, pods_, name);
+  links_.remove_pod(remove_from(snapshot_.pods, pods_, name));
 }
 
 void KeptSnapshot::set_values(SnapshotDelta& delta, Translation& places) {
@@ -189,12 +198,12 @@ void KeptSnapshot::set_objects(SnapshotDelta& delta, Translation& places) {
     const auto [place, is_new] = templates_.try_emplace(set_template.name, spec);
     if (!is_new) release_spec(std::exchange(place->second, spec));
   }
-  for (SnapshotNode& node : set.nodes) set_in(snapshot_.nodes, nodes_, std::move(node));
+  for (SnapshotNode& node : set.nodes) links_.set_node(set_in(snapshot_.nodes, nodes_, std::move(node)));
   for (SnapshotNamespace& one : set.definitions.namespaces) set_in(definitions.namespaces, namespaces_, std::move(one));
   for (const SnapshotQueue& queue : set.queues) set_in(snapshot_.queues, queues_, queue);
   for (const SnapshotPriorityClass& one : set.definitions.priority_classes)
     set_in(definitions.priority_classes, priority_classes_, one);
-  for (SnapshotGang& gang : set.gangs) set_in(snapshot_.gangs, gangs_, std::move(gang));
+  for (SnapshotGang& gang : set.gangs) set_gang(std::move(gang));
   pods_.reserve(snapshot_.pods.size() + set.pods.size());
   for (SnapshotPod& pod : set.pods) set_pod(delta, std::move(pod), places);
   for (SnapshotDisruptionBudget& budget : set.disruption_budgets) {
@@ -209,17 +218,45 @@ void KeptSnapshot::set_objects(SnapshotDelta& delta, Translation& places) {
   }
 }
 
+void KeptSnapshot::set_gang(SnapshotGang&& gang) {
+  const std::string_view name = gang.name;
+  ambiguous_names_ -= is_ambiguous(name) ? 1 : 0;
+  links_.set_gang(set_in(snapshot_.gangs, gangs_, std::move(gang)));
+  ambiguous_names_ += is_ambiguous(name) ? 1 : 0;
+}
+
 void KeptSnapshot::set_pod(SnapshotDelta& delta, SnapshotPod&& pod, Translation& places) {
+  const std::string_view name = pod.name;
+  ambiguous_names_ -= is_ambiguous(name) ? 1 : 0;
   pod.spec = use_spec(delta, pod.spec, places);
   if (pod.own_gang >= 0) pod.own_gang = use_terms(delta, pod.own_gang, places);
-  const std::uint32_t at = pods_.find(pod.name);
-  if (at == NamePositions::kAbsent) {
-    pods_.set(pod.name, snapshot_.pods.size());
-    snapshot_.pods.push_back(std::move(pod));
-    return;
-  }
-  release(snapshot_.pods[at]);
-  snapshot_.pods[at] = std::move(pod);
+  const std::uint32_t known = pods_.find(name);
+  if (known != NamePositions::kAbsent) release(snapshot_.pods[known]);
+  const std::size_t at = set_in(snapshot_.pods, pods_, std::move(pod));
+  links_.set_pod(at, links_of(snapshot_.pods[at]));
+  ambiguous_names_ += is_ambiguous(name) ? 1 : 0;
+}
+
+PodLinks KeptSnapshot::links_of(const SnapshotPod& pod) const {
+  const auto node = [&](std::string_view name) {
+    const std::uint32_t at = name.empty() ? NamePositions::kAbsent : nodes_.find(name);
+    return at == NamePositions::kAbsent ? PodLinks::kNothing : links_.node_number(at);
+  };
+  const std::uint32_t gang = pod.gang.empty() ? NamePositions::kAbsent : gangs_.find(pod.gang);
+  return {node(pod.node), node(pod.nominated_node),
+          gang == NamePositions::kAbsent ? PodLinks::kNothing : links_.gang_number(gang)};
+}
+
+bool KeptSnapshot::is_ambiguous(std::string_view name) const {
+  if (gangs_.find(name) == NamePositions::kAbsent) return false;
+  const std::uint32_t pod = pods_.find(name);
+  return pod != NamePositions::kAbsent && snapshot_.pods[pod].gang.empty();
+}
+
+Snapshot KeptSnapshot::for_cycle() const {
+  Snapshot copy(snapshot_);
+  copy.links = links_.links(ambiguous_names_ == 0);
+  return copy;
 }
 
 PodSpecIndex KeptSnapshot::use_spec(SnapshotDelta& delta, PodSpecIndex spec, Translation& places) {

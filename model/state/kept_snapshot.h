@@ -11,6 +11,7 @@
 
 #include "model/base/error.h"
 #include "model/snapshot/snapshot.h"
+#include "model/state/link_keeper.h"
 
 namespace muster {
 
@@ -64,9 +65,10 @@ class KeptSnapshot {
   // there. Whether names refer to something is left to build_problem. Cost: expected O(objects of the delta).
   std::optional<InputError> apply(SnapshotDelta&& delta, std::string_view prefix);
 
-  // A copy of it is what a cycle is planned from: build_problem changes a snapshot. Specs that no pod has any more are
-  // blank in it.
+  // Specs that no pod has any more are blank in it.
   const Snapshot& snapshot() const { return snapshot_; }
+  // What a cycle is planned from: a copy, which build_problem changes, with its links. Cost: that of a copy.
+  Snapshot for_cycle() const;
   // None: there is no such template. Valid until the next change.
   const PodSpec* find_template(std::string_view name) const;
 
@@ -82,7 +84,9 @@ class KeptSnapshot {
   void set_values(SnapshotDelta& delta, Translation& places);
   void set_objects(SnapshotDelta& delta, Translation& places);
   void set_pod(SnapshotDelta& delta, SnapshotPod&& pod, Translation& places);
+  void remove_gang(std::string_view name);
   void remove_pod(std::string_view name);
+  void set_gang(SnapshotGang&& gang);
   void set_policy(Policy&& policy, SnapshotDelta& delta, Translation& places);
   // Of a spec of the delta, with one user more.
   PodSpecIndex use_spec(SnapshotDelta& delta, PodSpecIndex spec, Translation& places);
@@ -90,6 +94,9 @@ class KeptSnapshot {
   void release_spec(PodSpecIndex spec);
   std::int32_t use_terms(const SnapshotDelta& delta, std::int32_t terms, Translation& places);
   void release(const SnapshotPod& pod);
+  PodLinks links_of(const SnapshotPod& pod) const;
+  // Whether a gang and a pod without a gang have this name.
+  bool is_ambiguous(std::string_view name) const;
 
   // The specs and the terms of pods that are gangs by themselves are freed with their last user, so that nothing which
   // is not in the cluster any more counts as asked for.
@@ -103,6 +110,8 @@ class KeptSnapshot {
   std::unordered_map<std::string_view, PodSpecIndex> templates_;
   Shared specs_, terms_;
   std::unordered_multimap<std::size_t, PodSpecIndex> spec_by_content_;
+  LinkKeeper links_;
+  std::size_t ambiguous_names_ = 0;
 };
 
 }  // namespace muster
