@@ -11,6 +11,8 @@
 #include "heuristics/state/plan_of.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -48,8 +50,9 @@ void add(const Needs& needs, std::vector<std::int64_t>& amounts, std::int64_t si
 
 // What one node has free while everything that departs from it is still there.
 struct Ledger {
+  NodeIndex node;
   std::vector<PodIndex> departing;
-  std::vector<std::int64_t> free;
+  std::vector<std::int64_t> free, wanted;  // `wanted`: by all placements there; empty: by none
   std::vector<bool> is_short;
 };
 
@@ -58,12 +61,13 @@ class Departures {
  public:
   Departures(const Problem& problem, const std::vector<PodIndex>& departing, const std::vector<Placement>& placements)
       : problem_(problem) {
+    if (departing.empty()) return;
+    ledger_at_.assign(problem.nodes.size(), kNoLedger);
     for (const PodIndex pod : departing) {
-      ledgers_[problem.pods[pod].node].departing.push_back(pod);
+      add_ledger(problem.pods[pod].node).departing.push_back(pod);
       for (const AntiAffinityIndex term : problem.class_of(pod).anti_affinity_owned) owning_[term].push_back(pod);
       for (const AntiAffinityIndex term : problem.class_of(pod).anti_affinity_matched) matching_[term].push_back(pod);
     }
-    if (ledgers_.empty()) return;
     open_ledgers();
     find_short(placements);
   }
@@ -73,13 +77,12 @@ class Departures {
   std::vector<PodIndex> enter(const Placement& placement) {
     std::vector<PodIndex> names;
     name_anti_affine(placement, names);
-    const auto at = ledgers_.find(placement.node);
-    if (at != ledgers_.end()) {
-      const Needs needs = net_needs(placement);
-      if (names.empty() && fits(at->second, needs)) {
-        add(needs, at->second.free, -1);
+    if (Ledger* ledger = ledger_of(placement.node)) {
+      const Needs needs = net_needs(*ledger, placement);
+      if (names.empty() && fits(*ledger, needs)) {
+        add(needs, ledger->free, -1);
       } else {
-        name_holders(at->second, placement, needs, names);
+        name_holders(*ledger, placement, needs, names);
       }
     }
     std::ranges::sort(names);
@@ -88,50 +91,61 @@ class Departures {
   }
 
  private:
+  static constexpr std::uint32_t kNoLedger = std::numeric_limits<std::uint32_t>::max();
+
+  Ledger& add_ledger(NodeIndex node) {
+    std::uint32_t& at = ledger_at_[node];
+    if (at == kNoLedger) {
+      at = static_cast<std::uint32_t>(ledgers_.size());
+      ledgers_.push_back({node, {}, {}, {}, {}});
+    }
+    return ledgers_[at];
+  }
+  // None: nothing departs from the node.
+  Ledger* ledger_of(NodeIndex node) {
+    return ledgers_.empty() || ledger_at_[node] == kNoLedger ? nullptr : &ledgers_[ledger_at_[node]];
+  }
+
   void open_ledgers() {
-    for (auto& [node, ledger] : ledgers_) {
-      const NodeClass& node_class = problem_.class_of(node);
+    for (Ledger& ledger : ledgers_) {
+      const NodeClass& node_class = problem_.class_of(ledger.node);
       const std::vector<Amount>& capacity = as_reported(problem_, node_class).capacity;
       ledger.free.assign(capacity.begin(), capacity.end());
       ledger.free.insert(ledger.free.end(), static_cast<std::size_t>(as_reported(problem_, node_class).device_count),
-                         problem_.device_capacity(node));
+                         problem_.device_capacity(ledger.node));
       ledger.free.resize(capacity.size() + static_cast<std::size_t>(node_class.device_count), 0);
       ledger.is_short.assign(ledger.free.size(), false);
     }
     for (const PodIndex pod : problem_.pods.indices()) {
       const Pod& p = problem_.pods[pod];
       if ((p.status != PodStatus::kRunning && p.status != PodStatus::kReleasing) || p.node.is_none()) continue;
-      const auto at = ledgers_.find(p.node);
-      if (at != ledgers_.end()) add(needs_of(problem_, pod, p.node, problem_.devices_of(pod)), at->second.free, -1);
+      if (Ledger* ledger = ledger_of(p.node))
+        add(needs_of(problem_, pod, p.node, problem_.devices_of(pod)), ledger->free, -1);
     }
   }
 
   void find_short(const std::vector<Placement>& placements) {
-    std::map<NodeIndex, std::vector<std::int64_t>> wanted;
     for (const Placement& placement : placements) {
-      const auto at = ledgers_.find(placement.node);
-      if (at == ledgers_.end()) continue;
-      auto& sum = wanted[placement.node];
-      sum.resize(at->second.free.size(), 0);
-      add(needs_of(problem_, placement.pod, placement.node, placement.devices), sum, 1);
+      Ledger* ledger = ledger_of(placement.node);
+      if (ledger == nullptr) continue;
+      ledger->wanted.resize(ledger->free.size(), 0);
+      add(needs_of(problem_, placement.pod, placement.node, placement.devices), ledger->wanted, 1);
     }
-    for (const auto& [node, sum] : wanted) {
-      Ledger& ledger = ledgers_[node];
-      for (std::size_t position = 0; position < sum.size(); ++position) {
-        ledger.is_short[position] = sum[position] > ledger.free[position];
-      }
+    for (Ledger& ledger : ledgers_) {
+      for (std::size_t position = 0; position < ledger.wanted.size(); ++position)
+        ledger.is_short[position] = ledger.wanted[position] > ledger.free[position];
     }
   }
 
   // The need of the placement beyond what the pod itself holds on that node. If pods exceed what the node reports, it
   // still needs others to leave.
-  Needs net_needs(const Placement& placement) const {
+  Needs net_needs(const Ledger& ledger, const Placement& placement) const {
     Needs needs = needs_of(problem_, placement.pod, placement.node, placement.devices);
     if (problem_.pods[placement.pod].node != placement.node) return needs;
     const Needs own = needs_of(problem_, placement.pod, placement.node, problem_.devices_of(placement.pod));
-    const auto& free = ledgers_.at(placement.node).free;
-    std::erase_if(needs,
-                  [&](const auto& need) { return free[need.first] >= 0 && std::ranges::find(own, need) != own.end(); });
+    std::erase_if(needs, [&](const auto& need) {
+      return ledger.free[need.first] >= 0 && std::ranges::find(own, need) != own.end();
+    });
     return needs;
   }
 
@@ -173,7 +187,8 @@ class Departures {
   }
 
   const Problem& problem_;
-  std::map<NodeIndex, Ledger> ledgers_;
+  std::vector<Ledger> ledgers_;
+  Indexed<NodeIndex, std::uint32_t> ledger_at_;  // its position, or kNoLedger; empty if nothing departs
   std::map<AntiAffinityIndex, std::vector<PodIndex>> owning_, matching_;
 };
 

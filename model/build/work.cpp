@@ -79,8 +79,8 @@ class ExpectedClasses {
     describe(pod_class);
     const auto [number, is_new] = known_.intern(signature_);
     if (is_new) {
-      merged_.push_back(
-          {index, 0, pod_class.gpu.devices, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]});
+      merged_.push_back({index, 0, pod_class.gpu.devices, pod_class.request[kCpu.value()],
+                         pod_class.request[kMemory.value()], pod_class.gpu.kind == GpuRequestKind::kWhole});
     }
     merged_[number].weight_millionths = saturating_add(merged_[number].weight_millionths, amount);
   }
@@ -164,7 +164,7 @@ std::int64_t add_whole_node_jobs(Problem& problem) {
   if (std::ranges::any_of(problem.objective.expected_workload, fills)) return 0;
   const std::vector<WholeNodeKind> kinds = whole_node_kinds(problem);
   for (const WholeNodeKind& kind : kinds) {
-    problem.objective.expected_workload.push_back({PodClassIndex(problem.pod_classes.size()), 1, kind.first, 0, 0});
+    problem.objective.expected_workload.push_back({PodClassIndex(problem.pod_classes.size()), 1, kind.first, 0, 0, true});
     problem.pod_classes.push_back(whole_node_job(problem, kind));
   }
   return std::ssize(kinds);

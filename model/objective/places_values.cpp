@@ -80,6 +80,12 @@ struct IdleDevice {
   DeviceUnits room = 0;
   std::int64_t thousandths = 0;
 };
+// The devices that have less room than a share, and the number of those that have enough.
+struct RoomForShare {
+  DeviceUnits share = 0;
+  std::int64_t too_small_thousandths = 0;
+  std::int32_t large_enough = 0;
+};
 // Those of one node.
 struct IdleDevices {
   boost::container::small_vector<IdleDevice, 16> all;
@@ -87,33 +93,37 @@ struct IdleDevices {
   std::int32_t whole = 0;        // nothing uses them
   std::int64_t whole_thousandths = 0;
   DeviceUnits most_room = 0;
+  boost::container::small_vector<RoomForShare, 16> shares;  // that were asked about
+
+  const RoomForShare& room_for(DeviceUnits share) {
+    const auto known = std::ranges::find(shares, share, &RoomForShare::share);
+    if (known != shares.end()) return *known;
+    RoomForShare room{share, 0, 0};
+    for (const IdleDevice& device : all) {
+      room.too_small_thousandths += device.room < share ? device.thousandths : 0;
+      room.large_enough += device.room >= share ? 1 : 0;
+    }
+    return shares.emplace_back(room);
+  }
 };
 
 // Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them
 // if the node does not accept the pod or it asks for no device; else those on devices with less room than one share of
 // it. None: all.
 std::optional<std::int64_t> unusable_thousandths(const Problem& problem, const ExpectedClass& expected,
-                                                 const NodeEnd& node, const IdleDevices& idle) {
-  const auto is_short = [](Amount request, Amount free) { return request > 0 && request > free; };
-  if (expected.devices == 0 || is_short(expected.cpu, node.free[kCpu.value()]) ||
-      is_short(expected.memory, node.free[kMemory.value()]))
+                                                 const NodeEnd& node, IdleDevices& idle) {
+  const auto fits = [](Amount request, Amount free) { return request <= 0 || request <= free; };
+  if (expected.devices == 0 || (expected.is_whole && idle.whole < expected.devices) ||
+      !fits(expected.cpu, node.free[kCpu.value()]) || !fits(expected.memory, node.free[kMemory.value()]))
     return std::nullopt;
   const PodClass& pod_class = problem.pod_classes[expected.pod_class];
-  const auto fits = [&](Amount request, Amount free) { return !is_short(request, free); };
-  const bool is_whole = pod_class.gpu.kind == GpuRequestKind::kWhole;
-  if (is_whole && idle.whole < expected.devices) return std::nullopt;
   if (!pod_class.allowed[node.node_class.value()] || !std::ranges::equal(pod_class.request, node.free, fits))
     return std::nullopt;
-  if (is_whole) return idle.thousandths - idle.whole_thousandths;
+  if (expected.is_whole) return idle.thousandths - idle.whole_thousandths;
   const DeviceUnits share = share_units(pod_class, problem.node_classes[node.node_class]);
   if (idle.most_room < share) return std::nullopt;
-  std::int64_t too_small = 0;
-  std::int32_t large_enough = 0;
-  for (const IdleDevice& device : idle.all) {
-    too_small += device.room < share ? device.thousandths : 0;
-    large_enough += device.room >= share ? 1 : 0;
-  }
-  return large_enough >= expected.devices ? std::optional(too_small) : std::nullopt;
+  const RoomForShare& room = idle.room_for(share);
+  return room.large_enough >= expected.devices ? std::optional(room.too_small_thousandths) : std::nullopt;
 }
 
 // Of thousandths in use on the node's devices, and of its slices.

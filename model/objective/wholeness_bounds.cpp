@@ -329,13 +329,12 @@ GangSpread WholenessBounds::least_spread() const {
   GangSpread all;
   SpreadOfClass spread_of(problem_, given_->room);
   for (const Gang& gang : problem_.gangs) {
-    if (gang.pods.size() < 2) continue;
+    const auto runs = [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kRunning; };
+    if (gang.pods.size() < 2 || std::ranges::any_of(gang.pods, runs)) continue;
     std::map<PodClassIndex, std::int64_t> pods;
     MissingPods::Cost sum;
     std::optional<MissingPods::Cost> least;
-    bool is_new = true;
     for (const PodIndex pod : gang.pods) {
-      is_new = is_new && problem_.pods[pod].status != PodStatus::kRunning;
       if (!possibilities_.may_be_placed(pod)) continue;
       ++pods[problem_.pods[pod].pod_class];
       const MissingPods::Cost cost = missing.cost_of(pod);
@@ -344,7 +343,7 @@ GangSpread WholenessBounds::least_spread() const {
       least->work = std::min(least->work, cost.work);
       least->other = std::min(least->other, cost.other);
     }
-    if (!is_new || pods.empty()) continue;
+    if (pods.empty()) continue;
     GangSpread spread;
     for (const auto& [pod_class, count] : pods) {
       const GangSpread of_class = spread_of.of(pod_class, count);

@@ -231,6 +231,7 @@ struct ExpectedClass {
   // Of the class; copied here for loops over all nodes.
   std::int32_t devices = 0;
   Amount cpu = 0, memory = 0;
+  bool is_whole = false;  // it asks for whole devices
 };
 
 // Of the resources that host ports are, for people and in codes.
