@@ -20,6 +20,7 @@
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "io/muster_v1/plan_line.h"
+#include "model/base/parallel.h"
 #include "model/base/words.h"
 #include "model/explain/report.h"
 #include "solver/cells/bounds.h"
@@ -42,38 +43,77 @@ std::optional<std::string> first_line(const std::string& file, Console& console)
   return std::nullopt;
 }
 
-// The plans of the cells, in whatever order they come. None: a file cannot be read.
-std::optional<cells::CellPlans> read_plans(const std::vector<std::string>& files, const Ledger& ledger,
-                                           const Problem& problem, Console& console) {
-  std::unordered_map<std::string_view, std::size_t> position;
-  for (std::size_t cell = 0; cell < ledger.ids.size(); ++cell) position.emplace(ledger.ids[cell], cell);
-  cells::CellPlans plans(ledger.ids.size());
-  const NameIndex names(problem);
-  LineSource source(files, {});
-  const auto refuse = [&](std::int64_t line, const InputError& error) {
-    console.say(Severity::kError, fmt::format("line {}: {} at {}: {}", line, error_code_text(error.code),
-                                              escaped(error.path), escaped(error.message)));
-  };
-  while (const auto line = source.next()) {
-    const Result<muster_v1::ReadPlan> read = muster_v1::read_plan(line->text, nullptr);
+// A line with the plan of a cell, and what it says.
+struct CellLine {
+  std::string text;
+  std::int64_t number = 0;
+  bool is_read = false;
+  std::string id;
+  std::optional<Plan> plan;  // none: it is an error line, or has an error
+  InputError error;
+
+  void read(const NameIndex& names) {
+    Result<muster_v1::ReadPlan> read = muster_v1::read_plan(text, nullptr);
     if (!read) {
-      refuse(line->number, read.error());
-      continue;
+      error = read.error();
+      return;
     }
-    const auto found = position.find(read->id);
-    if (found == position.end()) {
-      console.say(Severity::kError, fmt::format("line {}: '{}' is none of the cells", line->number, escaped(read->id)));
-    } else if (!read->is_error) {
-      if (Result<Plan> plan = names.resolve(read->named))
-        plans[found->second] = *std::move(plan);
-      else
-        refuse(line->number, plan.error());
+    is_read = true;
+    id = read->id;
+    if (read->is_error) return;
+    if (Result<Plan> resolved = names.resolve(read->named))
+      plan = *std::move(resolved);
+    else
+      error = resolved.error();
+  }
+};
+
+// Takes in the plans of the cells, in whatever order they come.
+class PlanTaking {
+ public:
+  PlanTaking(const Ledger& ledger, const Problem& problem, Console& console)
+      : names_(problem), console_(console), plans_(ledger.ids.size()) {
+    for (std::size_t cell = 0; cell < ledger.ids.size(); ++cell) position_.emplace(ledger.ids[cell], cell);
+  }
+
+  // Several lines at a time, one for each thread. False: a file cannot be read.
+  bool read(const std::vector<std::string>& files, int threads) {
+    LineSource source(files, {});
+    std::vector<CellLine> lines;
+    do {
+      lines.clear();
+      while (std::ssize(lines) < threads) {
+        const auto line = source.next();
+        if (!line) break;
+        lines.push_back({std::string(line->text), line->number, false, {}, {}, {}});
+      }
+      parallel_for(lines.size(), threads, [&](std::size_t i) { lines[i].read(names_); });
+      for (CellLine& line : lines) take(line);
+    } while (!lines.empty());
+    if (!source.failure().empty()) console_.say(Severity::kError, source.failure());
+    return source.failure().empty();
+  }
+  cells::CellPlans take_plans() { return std::move(plans_); }
+
+ private:
+  void take(CellLine& line) {
+    const auto found = position_.find(line.id);
+    if (line.is_read && found == position_.end()) {
+      console_.say(Severity::kError,
+                   fmt::format("line {}: '{}' is none of the cells", line.number, escaped(line.id)));
+    } else if (line.error.code != ErrorCode::kNone) {
+      console_.say(Severity::kError, fmt::format("line {}: {} at {}: {}", line.number, error_code_text(line.error.code),
+                                                 escaped(line.error.path), escaped(line.error.message)));
+    } else if (line.plan) {
+      plans_[found->second] = std::move(line.plan);
     }
   }
-  if (source.failure().empty()) return plans;
-  console.say(Severity::kError, source.failure());
-  return std::nullopt;
-}
+
+  NameIndex names_;
+  Console& console_;
+  std::unordered_map<std::string_view, std::size_t> position_;  // by id
+  cells::CellPlans plans_;
+};
 
 // Whether every cell has a plan that was taken.
 bool tell(const Ledger& ledger, const cells::CellPlans& plans, const cells::Merged& merged, Console& console) {
@@ -128,22 +168,23 @@ int merge_cells(const Settings& settings, Console& console) {
                                               escaped(ledger.error().path), escaped(ledger.error().message)));
     return kExitNoValidLine;
   }
-  const auto plans = read_plans(settings.arguments(), *ledger, problem, console);
-  if (!plans) return kExitNoInput;
+  const LineOptions options = line_options(settings);
+  PlanTaking taking(*ledger, problem, console);
+  if (!taking.read(settings.arguments(), options.solve.threads)) return kExitNoInput;
+  const cells::CellPlans plans = taking.take_plans();
   std::optional<Plan> before;
   if (const auto file = settings.text("plan")) {
     before = whole.read_plan(*file, console);
     if (!before) return kExitNoValidLine;
   }
-  const LineOptions options = line_options(settings);
   const double reading_ms = milliseconds_since(start);
 
   const FairShares shares = compute_fair_shares(problem);
   const Clock::time_point merging = Clock::now();
   cells::Merged merged =
-      cells::merge(problem, shares, ledger->dealing, *plans, before ? &*before : nullptr, options.solve.threads);
+      cells::merge(problem, shares, ledger->dealing, plans, before ? &*before : nullptr, options.solve.threads);
   const double merging_ms = milliseconds_since(merging);
-  const bool is_complete = tell(*ledger, *plans, merged, console);
+  const bool is_complete = tell(*ledger, plans, merged, console);
 
   const Clock::time_point improving = Clock::now();
   cells::improve(problem, shares, merged,

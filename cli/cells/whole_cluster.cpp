@@ -23,10 +23,10 @@ void report(const std::string& file, const InputError& error, Console& console) 
 }
 
 template <class I>
-I position(const std::unordered_map<std::string_view, I>& names, const std::string& name, InputError& error) {
-  const auto found = names.find(name);
-  if (found != names.end()) return found->second;
-  error = {ErrorCode::kUnknownName, "$", "the snapshot has no object \"" + name + "\""};
+I position(const NameTable& names, std::string_view name, InputError& error) {
+  const std::uint32_t found = names.find(name);
+  if (found != NameTable::kAbsent) return I(found);
+  error = {ErrorCode::kUnknownName, "$", "the snapshot has no object \"" + std::string(name) + "\""};
   return I::none();
 }
 
@@ -35,25 +35,27 @@ I position(const std::unordered_map<std::string_view, I>& names, const std::stri
 NameIndex::NameIndex(const Problem& problem) {
   const Snapshot& snapshot = *problem.snapshot;
   pods_.reserve(problem.pods.size());
-  for (const PodIndex pod : problem.pods.indices()) pods_.emplace(snapshot.pods[pod.value()].name, pod);
-  for (const NodeIndex node : problem.nodes.indices()) nodes_.emplace(snapshot.nodes[node.value()].name, node);
-  for (const GangIndex gang : problem.gangs.indices()) gangs_.emplace(problem.gangs[gang].name, gang);
+  nodes_.reserve(problem.nodes.size());
+  gangs_.reserve(problem.gangs.size());
+  for (const PodIndex pod : problem.pods.indices()) pods_.insert(snapshot.pods[pod.value()].name, pod.value());
+  for (const NodeIndex node : problem.nodes.indices()) nodes_.insert(snapshot.nodes[node.value()].name, node.value());
+  for (const GangIndex gang : problem.gangs.indices()) gangs_.insert(problem.gangs[gang].name, gang.value());
 }
 
 Result<Plan> NameIndex::resolve(const muster_v1::NamedPlan& named) const {
   InputError error;
   Plan plan;
   for (const muster_v1::NamedPlan::Placement& from : named.placements) {
-    Placement placement{position(pods_, from.pod, error), position(nodes_, from.node, error), {}, {}, 0};
+    Placement placement{position<PodIndex>(pods_, from.pod, error), position<NodeIndex>(nodes_, from.node, error), {}, {}, 0};
     for (const muster_v1::NamedPlan::Device& device : from.devices)
       placement.devices.push_back(static_cast<std::int32_t>(device.index));
-    for (const std::string& pod : from.after) placement.after.push_back(position(pods_, pod, error));
+    for (const std::string& pod : from.after) placement.after.push_back(position<PodIndex>(pods_, pod, error));
     placement.step = static_cast<std::int32_t>(from.step);
     plan.placements.push_back(std::move(placement));
   }
   for (const muster_v1::NamedPlan::Eviction& from : named.evictions)
-    plan.evictions.push_back({position(pods_, from.pod, error), from.reason,
-                              from.for_gang.empty() ? GangIndex::none() : position(gangs_, from.for_gang, error)});
+    plan.evictions.push_back({position<PodIndex>(pods_, from.pod, error), from.reason,
+                              from.for_gang.empty() ? GangIndex::none() : position<GangIndex>(gangs_, from.for_gang, error)});
   if (error.code != ErrorCode::kNone) return error;
   normalise(plan);
   return plan;

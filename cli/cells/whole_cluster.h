@@ -4,13 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 
 #include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
+#include "model/base/interning.h"
 #include "model/base/require.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
@@ -26,11 +25,7 @@ class NameIndex {
   Result<Plan> resolve(const muster_v1::NamedPlan& named) const;
 
  private:
-  template <class I>
-  using ByName = std::unordered_map<std::string_view, I>;
-  ByName<PodIndex> pods_;
-  ByName<NodeIndex> nodes_;
-  ByName<GangIndex> gangs_;
+  NameTable pods_, nodes_, gangs_;
 };
 
 class WholeCluster {

@@ -61,6 +61,7 @@ Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
   build_work(draft);
   build_expected_workload(draft);
   build_over_time(draft);
+  build_expected_there(draft);
   return std::move(draft.problem);
 }
 

@@ -211,7 +211,8 @@ void build_pod_classes(ProblemDraft& draft, const PodTerms& terms) {
   }
   if (!draft.snapshot.policy.expected_workload) return;
   for (const ExpectedPod& expected : *draft.snapshot.policy.expected_workload) {
-    draft.problem.objective.expected_workload.push_back({classifier.class_of(expected.spec, {}), 0});
+    ExpectedClass& added = draft.problem.objective.expected_workload.emplace_back();
+    added.pod_class = classifier.class_of(expected.spec, {});
   }
 }
 

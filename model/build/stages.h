@@ -120,8 +120,8 @@ void build_work(ProblemDraft& draft);
 
 void build_expected_workload(ProblemDraft& draft);
 
-// Expected durations and ends, seniority, reservations. The last stage. Cost: O(pods + gangs log gangs), and
-// O(gangs) where the snapshot says nothing about durations.
+// Expected durations and ends, seniority, reservations. Cost: O(pods + gangs log gangs), and O(gangs) where the snapshot
+// says nothing about durations.
 void build_over_time(ProblemDraft& draft);
 // Nodes that are held for a gang until all of them are expected to be empty.
 struct NodeHold {
@@ -137,5 +137,9 @@ std::vector<NodeHold> build_turns(ProblemDraft& draft);
 // node is in two holds. Part of build_over_time, after build_turns. Cost: O(pods) for each hold, and
 // O(pod classes x new classes of nodes).
 void close_held(ProblemDraft& draft, const std::vector<NodeHold>& holds);
+
+// Where the expected workload may go. The last stage, once no class of nodes is added. Cost: O(classes of nodes x
+// classes of the expected workload).
+void build_expected_there(ProblemDraft& draft);
 
 }  // namespace muster

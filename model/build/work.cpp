@@ -68,6 +68,20 @@ std::vector<std::int64_t> living_pods(const Problem& problem) {
   return counts;
 }
 
+// Without weight.
+ExpectedClass expected(const Problem& problem, PodClassIndex index) {
+  const PodClass& pod_class = problem.pod_classes[index];
+  const auto& request = pod_class.request;
+  const auto after_pods = request.begin() + kPods.value() + 1;
+  return {index,
+          0,
+          pod_class.gpu,
+          request[kCpu.value()],
+          request[kMemory.value()],
+          request[kPods.value()],
+          std::any_of(after_pods, request.end(), [](Amount amount) { return amount > 0; })};
+}
+
 // Classes with equal requests and filters are one.
 class ExpectedClasses {
  public:
@@ -78,10 +92,7 @@ class ExpectedClasses {
     const PodClass& pod_class = problem_.pod_classes[index];
     describe(pod_class);
     const auto [number, is_new] = known_.intern(signature_);
-    if (is_new) {
-      merged_.push_back({index, 0, pod_class.gpu.devices, pod_class.request[kCpu.value()],
-                         pod_class.request[kMemory.value()], pod_class.gpu.kind == GpuRequestKind::kWhole});
-    }
+    if (is_new) merged_.push_back(expected(problem_, index));
     merged_[number].weight_millionths = saturating_add(merged_[number].weight_millionths, amount);
   }
   std::vector<ExpectedClass> take() { return std::move(merged_); }
@@ -164,8 +175,9 @@ std::int64_t add_whole_node_jobs(Problem& problem) {
   if (std::ranges::any_of(problem.objective.expected_workload, fills)) return 0;
   const std::vector<WholeNodeKind> kinds = whole_node_kinds(problem);
   for (const WholeNodeKind& kind : kinds) {
-    problem.objective.expected_workload.push_back({PodClassIndex(problem.pod_classes.size()), 1, kind.first, 0, 0, true});
-    problem.pod_classes.push_back(whole_node_job(problem, kind));
+    const PodClassIndex job = problem.pod_classes.push_back(whole_node_job(problem, kind));
+    problem.objective.expected_workload.push_back(expected(problem, job));
+    problem.objective.expected_workload.back().weight_millionths = 1;
   }
   return std::ssize(kinds);
 }

@@ -107,23 +107,22 @@ struct IdleDevices {
   }
 };
 
-// Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them
-// if the node does not accept the pod or it asks for no device; else those on devices with less room than one share of
-// it. None: all.
+// Of one node that may take the pods of a class which asks for devices: the idle thousandths that such a pod could not
+// use, on devices with less room than one share of it (Weng et al. 2023, section 3.2). None: all of them.
 std::optional<std::int64_t> unusable_thousandths(const Problem& problem, const ExpectedClass& expected,
                                                  const NodeEnd& node, IdleDevices& idle) {
   const auto fits = [](Amount request, Amount free) { return request <= 0 || request <= free; };
-  if (expected.devices == 0 || (expected.is_whole && idle.whole < expected.devices) ||
-      !fits(expected.cpu, node.free[kCpu.value()]) || !fits(expected.memory, node.free[kMemory.value()]))
+  const bool is_whole = expected.gpu.kind == GpuRequestKind::kWhole;
+  if ((is_whole && idle.whole < expected.gpu.devices) || !fits(expected.cpu, node.free[kCpu.value()]) ||
+      !fits(expected.memory, node.free[kMemory.value()]) || !fits(expected.pods, node.free[kPods.value()]))
     return std::nullopt;
-  const PodClass& pod_class = problem.pod_classes[expected.pod_class];
-  if (!pod_class.allowed[node.node_class.value()] || !std::ranges::equal(pod_class.request, node.free, fits))
+  if (expected.asks_more && !std::ranges::equal(problem.pod_classes[expected.pod_class].request, node.free, fits))
     return std::nullopt;
-  if (expected.is_whole) return idle.thousandths - idle.whole_thousandths;
-  const DeviceUnits share = share_units(pod_class, problem.node_classes[node.node_class]);
+  if (is_whole) return idle.thousandths - idle.whole_thousandths;
+  const DeviceUnits share = share_units(expected.gpu, problem.node_classes[node.node_class]);
   if (idle.most_room < share) return std::nullopt;
   const RoomForShare& room = idle.room_for(share);
-  return room.large_enough >= expected.devices ? std::optional(room.too_small_thousandths) : std::nullopt;
+  return room.large_enough >= expected.gpu.devices ? std::optional(room.too_small_thousandths) : std::nullopt;
 }
 
 // Of thousandths in use on the node's devices, and of its slices.
@@ -156,8 +155,11 @@ std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
     ++idle.whole;
     idle.whole_thousandths += thousandths;
   }
-  std::int64_t value = 0, weight_of_none = 0;  // of the classes that can use none of them
-  for (const ExpectedClass& expected : problem.objective.expected_workload) {
+  const ObjectiveTerms& objective = problem.objective;
+  const ExpectedThere& there = objective.expected_there[objective.expected_there_of[node.node_class]];
+  std::int64_t value = 0, weight_of_none = there.weight_of_others;  // of the classes that can use none of them
+  for (const std::uint32_t at : there.classes) {
+    const ExpectedClass& expected = objective.expected_workload[at];
     if (const auto unusable = unusable_thousandths(problem, expected, node, idle)) {
       value = saturating_add(value, saturating_multiply(expected.weight_millionths, *unusable));
     } else {

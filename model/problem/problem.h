@@ -229,9 +229,15 @@ struct ExpectedClass {
   PodClassIndex pod_class;
   std::int64_t weight_millionths = 0;
   // Of the class; copied here for loops over all nodes.
-  std::int32_t devices = 0;
-  Amount cpu = 0, memory = 0;
-  bool is_whole = false;  // it asks for whole devices
+  GpuRequest gpu;
+  Amount cpu = 0, memory = 0, pods = 0;
+  bool asks_more = false;  // of other resources
+};
+
+// Of one or more classes of nodes: which classes of the expected workload that ask for devices may go there.
+struct ExpectedThere {
+  std::vector<std::uint32_t> classes;  // positions in ObjectiveTerms::expected_workload, ascending
+  std::int64_t weight_of_others = 0;   // millionths
 };
 
 // Of the resources that host ports are, for people and in codes.
@@ -255,6 +261,8 @@ struct ObjectiveTerms {
   std::vector<std::int32_t>
       priorities;  // every effective priority of a gang with a pod that runs or is pending, highest first
   std::vector<ExpectedClass> expected_workload;
+  std::vector<ExpectedThere> expected_there;
+  Indexed<NodeClassIndex, std::uint32_t> expected_there_of;  // a position in expected_there
   // GPUs x 1000 of the cluster for work: devices and MIG slices of Problem::total; 1000 if there is none.
   Work total_gpu_work = 1000;
 };
@@ -318,9 +326,12 @@ inline std::vector<QueueIndex> root_queues(const Problem& problem) {
   return roots;
 }
 
-// What one sharer of the class takes of one device of the node: f x MiB or m x 10^6; all of it for a whole user.
+// What one sharer of the request takes of one device of the node: f x MiB or m x 10^6; all of it for a whole user.
 // A memory request on a node of unknown memory takes more than a device has.
-DeviceUnits share_units(const PodClass& pod_class, const NodeClass& node_class);
+DeviceUnits share_units(const GpuRequest& gpu, const NodeClass& node_class);
+inline DeviceUnits share_units(const PodClass& pod_class, const NodeClass& node_class) {
+  return share_units(pod_class.gpu, node_class);
+}
 
 // What one pod of the class adds to a queue's usage on a node of the class: gpu in millionths of a device (a memory
 // request's part is rounded to the nearest millionth, halves up; MIG slices are thousands of ceil(1000 N/7)), cpu,

@@ -89,18 +89,18 @@ Work weighted(Work work, double weight) {
   return product >= static_cast<long double>(kLargest) ? kLargest : std::max<Work>(1, static_cast<Work>(product));
 }
 
-DeviceUnits share_units(const PodClass& pod_class, const NodeClass& node_class) {
+DeviceUnits share_units(const GpuRequest& gpu, const NodeClass& node_class) {
   const std::int64_t mib = node_class.device_memory_mib;
   const DeviceUnits whole = (mib == 0 ? 1 : mib) * kMillion;
-  switch (pod_class.gpu.kind) {
+  switch (gpu.kind) {
     case GpuRequestKind::kNone:
       return 0;
     case GpuRequestKind::kWhole:
       return whole;
     case GpuRequestKind::kFraction:
-      return pod_class.gpu.share * (whole / kMillion);
+      return gpu.share * (whole / kMillion);
     case GpuRequestKind::kMemory:
-      return mib == 0 ? whole + 1 : saturating_multiply(pod_class.gpu.share, kMillion);
+      return mib == 0 ? whole + 1 : saturating_multiply(gpu.share, kMillion);
   }
   return 0;
 }

@@ -125,12 +125,11 @@ class GangDealing {
   }
 
   // How full the cell is with pods of this pattern, and with gangs of this kind, each relative to all cells.
-  double load_of(const WaitingGang& waiting, const Pattern& pattern, std::size_t cell) {
+  double load_of(const WaitingGang& waiting, const Pattern& pattern, const Kind& kind, std::size_t cell) const {
     double load = 0;
     for (std::size_t r = 0; r < kQueueResources; ++r)
       if (waiting.asked[r] > 0 && pattern.room[cell][r] > 0)
         load += (pattern.load[cell][r] + waiting.asked[r]) / pattern.room[cell][r];
-    const Kind& kind = kinds_[waiting.largest];
     const double of_kind = (kind.load.empty() ? 0 : kind.load[cell]) + waiting.asked[waiting.scarce];
     return load + of_kind / pattern.room[cell][waiting.scarce] * pattern.all[waiting.scarce] /
                       (kind.all + waiting.asked[waiting.scarce]) / static_cast<double>(dealing_.size());
@@ -139,6 +138,7 @@ class GangDealing {
   // `turn`: gangs that are left over after a round begin with another cell in the next one, if cells are equally full.
   void deal_gang(const WaitingGang& waiting, std::size_t turn) {
     const Pattern& pattern = pattern_of(waiting.largest);
+    const Kind& kind = kinds_[waiting.largest];
     std::size_t best = dealing_.size(), roomiest = 0;
     double least = 0;
     const std::size_t cells = dealing_.size(), first = (turn * options_.round) % cells;
@@ -146,7 +146,7 @@ class GangDealing {
       const std::size_t cell = (first + i) % cells;
       if (pattern.room[cell][waiting.scarce] > pattern.room[roomiest][waiting.scarce]) roomiest = cell;
       if (pattern.room[cell][waiting.scarce] < waiting.asked[waiting.scarce]) continue;
-      const double load = load_of(waiting, pattern, cell);
+      const double load = load_of(waiting, pattern, kind, cell);
       if (best < cells && load >= least) continue;
       best = cell;
       least = load;

@@ -449,7 +449,7 @@ TEST(BuildProblem, ExpectedWorkloadHoldsAWholeNodeJobOfEachKindOfNodeWhereNoPodI
   for (const auto& [at, devices, nodes] : {std::tuple(1, 4, Names{"a", "a2"}), std::tuple(2, 2, Names{"b"})}) {
     const ExpectedClass& job = built->objective.expected_workload[static_cast<std::size_t>(at)];
     EXPECT_EQ(job.weight_millionths, 250'000);
-    EXPECT_EQ(job.devices, devices);
+    EXPECT_EQ(job.gpu.devices, devices);
     EXPECT_EQ(built->pod_classes[job.pod_class].gpu.devices, devices);
     for (const std::string_view name : {"a", "a2", "b", "c", "d"}) {
       const bool is_of_kind = std::ranges::find(nodes, name) != nodes.end();
