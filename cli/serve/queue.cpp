@@ -142,7 +142,7 @@ void ServeQueue::parse(QueuedLine work, muster_v1::SnapshotReader& reader) {
       case WorkKind::kSetState:
       case WorkKind::kChangeState:
       case WorkKind::kSolveState:
-        return parse_state(std::move(work));
+        return parse_state(std::move(work), reader);
       default:
         return finish(work, answer_at_once(work, reader));
     }
@@ -158,7 +158,7 @@ void ServeQueue::solve(QueuedLine work, ParsedLine line) {
 }
 
 // Requests change and see the state in the order of their arrival.
-void ServeQueue::parse_state(QueuedLine work) {
+void ServeQueue::parse_state(QueuedLine work, muster_v1::SnapshotReader& reader) {
   const http::HttpRequest& request = work.exchange->request;
   const std::string_view cluster = request.field(kClusterField);
   muster_v1::ReaderOptions options = work.options->reader;
@@ -166,7 +166,7 @@ void ServeQueue::parse_state(QueuedLine work) {
   if (work.kind == WorkKind::kSetState)
     return finish(work, states_.set(cluster, work.text, *sequence_in(request.field(kSequenceField)), options));
   if (work.kind == WorkKind::kChangeState) return finish(work, states_.change(cluster, work.text, options));
-  std::optional<ParsedLine> line = states_.line(cluster, options);
+  std::optional<ParsedLine> line = states_.line(cluster, reader, options);
   if (!line) return finish(work, no_state(cluster));
   solve(std::move(work), *std::move(line));
 }

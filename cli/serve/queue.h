@@ -86,7 +86,7 @@ class ServeQueue {
   };
   void parse_all();
   void parse(QueuedLine work, muster_v1::SnapshotReader& reader);
-  void parse_state(QueuedLine work);
+  void parse_state(QueuedLine work, muster_v1::SnapshotReader& reader);
   void solve(QueuedLine work, ParsedLine line);
   void finish(const QueuedLine& work, std::optional<ServeAnswer> answer);
   void solve_all(Solver& solver);

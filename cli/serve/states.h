@@ -10,10 +10,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "cli/line/line.h"
 #include "io/http/problem.h"
 #include "io/muster_v1/snapshot_reader.h"
+#include "io/state/cluster_objects.h"
+#include "io/state/delta_reader.h"
 #include "model/state/kept_snapshot.h"
 
 namespace muster::cli {
@@ -34,23 +37,30 @@ struct StateReport {
   std::size_t nodes = 0, queues = 0, gangs = 0, pods = 0;
   std::chrono::steady_clock::time_point changed;
   std::size_t objects() const { return nodes + queues + gangs + pods; }
+  void count(const Snapshot& snapshot);
 };
 
 // Clusters are distinguished as in ServeHistories, at most kMostStates: the one that was asked for the longest ago is
 // forgotten first. Everything but the reports is for one thread, so requests see the states in the order of their
 // arrival; what it hands out is a copy.
+//
+// A state is a snapshot or Kubernetes objects. Objects are imported when they are set and for each cycle, not for a
+// delta: their report counts what was imported last. They are forgotten once the options say otherwise how an object is
+// read. A delta in the form of a snapshot makes of them the snapshot that they are then.
 class ServeStates {
  public:
   static constexpr std::size_t kMostStates = 8;
-  // A state may take in deltas of this many bytes beyond a multiple of its own: replaced texts stay in memory.
+  // A snapshot may take in deltas of this many bytes beyond a multiple of its own: replaced texts stay in memory.
   static constexpr std::size_t kDeltaBytes = std::size_t{64} << 20, kDeltaShare = 4;
 
-  // The whole: a snapshot, or Kubernetes objects, which are imported once.
+  // The whole: a snapshot, or Kubernetes objects.
   ServeAnswer set(std::string_view cluster, std::string_view text, std::uint64_t sequence,
                   const muster_v1::ReaderOptions& options);
   ServeAnswer change(std::string_view cluster, std::string_view text, const muster_v1::ReaderOptions& options);
-  // What is to be planned, with the settings of a reader. None: there is no such state. Cost: a copy of it.
-  std::optional<ParsedLine> line(std::string_view cluster, const muster_v1::ReaderOptions& options);
+  // What is to be planned. None: there is no such state. `reader`: one that has these options, but for the time. Cost:
+  // a copy of the snapshot, or the import of the objects.
+  std::optional<ParsedLine> line(std::string_view cluster, muster_v1::SnapshotReader& reader,
+                                 const muster_v1::ReaderOptions& options);
 
   // From any thread. None: there is no such state.
   std::optional<StateReport> report(std::string_view cluster) const;
@@ -59,15 +69,27 @@ class ServeStates {
 
  private:
   struct State {
-    KeptSnapshot kept;
-    std::uint64_t sequence = 0, from = 0;  // `from`: of the last delta
+    std::variant<KeptSnapshot, state::ClusterObjects> kept;
+    StateReport report;
+    std::uint64_t from = 0;  // of the last delta
     bool has_delta = false;
-    std::size_t whole_bytes = 0, delta_bytes = 0;
+    std::size_t whole_bytes = 0, delta_bytes = 0;  // `delta_bytes`: in the form of a snapshot
     std::uint64_t asked_for = 0;
   };
-  State* find(std::string_view cluster);
+  struct Delta {
+    std::string_view text;
+    state::DeltaReader& reader;
+    const muster_v1::ReaderOptions& options;
+  };
+  static std::optional<InputError> read_whole(std::string_view text, const muster_v1::ReaderOptions& options,
+                                              State& state);
+  // None: it is done.
+  static std::optional<ServeAnswer> change_objects(const Delta& delta, State& state);
+  static std::optional<ServeAnswer> change_snapshot(std::string_view cluster, const Delta& delta, State& state);
+  State* find(std::string_view cluster, const muster_v1::ReaderOptions& options);
   void put(std::string_view cluster, State state);
-  StateReport note(std::string_view cluster, const State& state);
+  void forget(std::string_view cluster);
+  void publish(std::string_view cluster, const StateReport& report);
 
   std::map<std::string, State, std::less<>> states_;
   std::uint64_t clock_ = 0;  // counts requests

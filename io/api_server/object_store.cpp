@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "io/kubernetes/object/slim.h"
+#include "io/kubernetes/import/named_objects.h"
 #include "model/base/require.h"
 
 namespace muster::api_server {
@@ -36,33 +36,22 @@ std::optional<Identity> read_identity(json::JsonValue object) {
   return std::nullopt;
 }
 
-// As the API server sorts: a namespace's objects together. Names hold no slash.
-std::string key_of(std::string_view namespace_name, std::string_view name) {
-  if (namespace_name.empty()) return std::string(name);
-  return std::string(namespace_name).append("/").append(name);
-}
-
 }  // namespace
 
 struct ObjectStore::Implementation {
   class Kind;
+
+  explicit Implementation(kubernetes::SharedOptions options) : keeper(std::move(options)) {}
 
   void changed(bool matters) {
     if (matters) ++revision;
     if (on_change) on_change();
   }
   bool is_complete(bool as_allowed) const;
-  std::shared_ptr<const kubernetes::KeptObject> keep(std::string_view slim) {
-    const bool is_valid = !parser.parse(slim, json::JsonLimits());
-    MUSTER_REQUIRE(is_valid);
-    return std::make_shared<const kubernetes::KeptObject>(parser, options);
-  }
 
   Clock clock;
-  kubernetes::SharedOptions options;
+  kubernetes::ObjectKeeper keeper;
   std::map<const kubernetes::KnownKind*, std::unique_ptr<Kind>> kinds;  // of one array: in the order of known_kinds()
-  std::string scratch;
-  json::JsonDocument parser;  // of one object at a time
   std::uint64_t revision = 0;
   std::function<void()> on_change;
 };
@@ -81,15 +70,7 @@ class ObjectStore::Implementation::Kind final : public KindSink {
   void list_ends(std::string_view resource_version) override {
     is_listing_ = false;
     report_.is_listed = true;
-    bool matters = false;
-    for (auto at = objects_.begin(); at != objects_.end();) {
-      if (at->second.list == list_) {
-        ++at;
-      } else {
-        at = erase(at);
-        matters = true;
-      }
-    }
+    const bool matters = objects_.remove_if([this](const Entry& entry) { return entry.list != list_; });
     reached(resource_version);
     store_.changed(matters);
   }
@@ -98,20 +79,15 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     const std::optional<Identity> identity = read_identity(object);
     if (!identity) return false;
     note_event();
-    std::string& slim = store_.scratch;
-    slim.clear();
-    kubernetes::slim_object(document, object,
-                            {api_version_, report_.kind.known->kind, store_.options->duration_annotation}, slim);
-    const auto [place, is_new] = objects_.try_emplace(key_of(identity->namespace_name, identity->name));
-    Entry& entry = place->second;
-    entry.list = list_;
-    if (!is_new) bytes_ -= bytes_of(*place);
-    const bool matters = is_new || entry.object.text() != slim;
-    if (matters) entry.object.kept = store_.keep(slim);
-    entry.object.uid = identity->uid;
-    entry.object.resource_version = identity->resource_version;
-    bytes_ += bytes_of(*place);
-    if (!matters) return true;
+    kubernetes::ObjectKeeper& keeper = store_.keeper;
+    const std::string_view slim = keeper.slim(document, object, api_version_, report_.kind.known->kind);
+    const auto note = [&](Entry& entry) {
+      entry.list = list_;
+      entry.uid = identity->uid;
+      entry.resource_version = identity->resource_version;
+    };
+    if (!objects_.put(keeper, kubernetes::object_key(identity->namespace_name, identity->name), slim, note))
+      return true;
     ++report_.changes;
     store_.changed(true);
     return true;
@@ -121,9 +97,7 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     const std::optional<Identity> identity = read_identity(object);
     if (!identity) return false;
     note_event();
-    const auto found = objects_.find(key_of(identity->namespace_name, identity->name));
-    if (found == objects_.end()) return true;
-    erase(found);
+    if (!objects_.remove(kubernetes::object_key(identity->namespace_name, identity->name))) return true;
     ++report_.changes;
     store_.changed(true);
     return true;
@@ -146,38 +120,26 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     return is_closed ? as_allowed : report_.is_listed;
   }
   const StoredObject* find(std::string_view namespace_name, std::string_view name) const {
-    const auto found = objects_.find(key_of(namespace_name, name));
-    return found == objects_.end() ? nullptr : &found->second.object;
+    return objects_.find(kubernetes::object_key(namespace_name, name));
   }
   void add_to(kubernetes::KeptObjects& out) const {
-    for (const auto& [key, entry] : objects_) out.push_back(entry.object.kept);
+    for (const auto& [key, entry] : objects_.all()) out.push_back(entry.kept);
   }
-  std::size_t bytes() const { return bytes_; }
+  std::size_t bytes() const { return objects_.bytes(); }
   std::size_t size() const { return objects_.size(); }
   KindReport report() const {
     KindReport report = report_;
     report.objects = objects_.size();
-    report.bytes = bytes_;
+    report.bytes = objects_.bytes();
     return report;
   }
 
  private:
-  struct Entry {
-    StoredObject object;
+  struct Entry : StoredObject {
     std::uint64_t list = 0;  // the last one that had it, or the current one when it was watched
+    std::size_t bytes() const { return uid.capacity() + resource_version.capacity(); }
   };
-  using Objects = std::map<std::string, Entry, std::less<>>;
 
-  // A node of the map has three pointers and a colour before its value.
-  static std::size_t bytes_of(const Objects::value_type& value) {
-    const StoredObject& object = value.second.object;
-    return sizeof(value) + 4 * sizeof(void*) + value.first.capacity() + object.uid.capacity() +
-           object.resource_version.capacity() + (object.kept ? object.kept->bytes() : 0);
-  }
-  Objects::iterator erase(Objects::iterator at) {
-    bytes_ -= bytes_of(*at);
-    return objects_.erase(at);
-  }
   void note_event() {
     if (is_listing_) return;
     ++report_.events;
@@ -187,8 +149,7 @@ class ObjectStore::Implementation::Kind final : public KindSink {
   Implementation& store_;
   std::string api_version_;
   KindReport report_;
-  Objects objects_;
-  std::size_t bytes_ = 0;
+  kubernetes::NamedObjects<Entry> objects_;
   std::uint64_t list_ = 0;
   bool is_listing_ = false;
 };
@@ -199,9 +160,9 @@ bool ObjectStore::Implementation::is_complete(bool as_allowed) const {
 }
 
 ObjectStore::ObjectStore(Clock clock, kubernetes::KubernetesOptions options)
-    : implementation_(std::make_unique<Implementation>()) {
+    : implementation_(
+          std::make_unique<Implementation>(std::make_shared<const kubernetes::KubernetesOptions>(std::move(options)))) {
   implementation_->clock = std::move(clock);
-  implementation_->options = std::make_shared<const kubernetes::KubernetesOptions>(std::move(options));
 }
 ObjectStore::~ObjectStore() = default;
 

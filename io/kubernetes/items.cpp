@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "io/kubernetes/object/latest_instant.h"
+
 namespace muster::kubernetes {
 
 namespace {
@@ -25,9 +27,13 @@ struct IdentityHash {
 
 enum class Event : std::uint8_t { kNone, kSet, kDelete };
 
+// What becomes of the objects of a document: an import, with warnings about them unless those are errors; or the
+// objects are kept and imported later. Those that change what is kept are not deleted by events.
+enum class Purpose : std::uint8_t { kImport, kKeep, kChange };
+
 class Collector {
  public:
-  Collector(KubernetesReading& reading, KubernetesItems& out) : in_(reading), out_(out) {}
+  Collector(KubernetesReading& reading, Purpose purpose) : in_(reading), purpose_(purpose) {}
 
   // Values that a list sets for items which do not set them.
   struct Defaults {
@@ -62,34 +68,21 @@ class Collector {
   // One that cannot be read is left out, unless that is an error.
   bool take_item(json::JsonValue item, const Defaults& defaults, Event event) {
     if (take(item, defaults, event)) return true;
-    if (in_.strict || !in_.with_paths) return false;
+    if (is_strict() || !in_.with_paths) return false;
     in_.warn(failed_, "it is ignored");
     is_named_ = false;
     return true;
   }
 
-  void note_times() {
-    for (const auto& [object, meaning] : kept_) {
-      if (!object.kind.empty()) note_times(object);
-    }
-  }
-
-  void finish() {
-    for (const auto& [object, meaning] : kept_) {
-      if (object.kind.empty()) continue;  // deleted
-      if (meaning == nullptr) {
-        in_.remarks.add(std::string(object.kind) + " is ignored", object);
-      } else {
-        out_.by_kind[static_cast<std::size_t>(meaning->meaning)].push_back(object);
-      }
-    }
+  // The objects that are left after the events.
+  std::vector<FoundObject> found() && {
+    std::erase_if(kept_, [](const FoundObject& one) { return one.object.kind.empty(); });
+    return std::move(kept_);
   }
 
  private:
-  struct Kept {
-    KubernetesObject object;
-    const KnownKind* meaning;
-  };
+  // Whether an object that cannot be read is an error.
+  bool is_strict() const { return in_.strict || purpose_ != Purpose::kImport; }
 
   // Once only, by the innermost object; by whatever of its name can be read.
   bool fail(KubernetesObject object) {
@@ -118,6 +111,8 @@ class Collector {
   bool take_event(json::JsonValue object, std::string_view type) {
     if (type == "BOOKMARK") return true;
     if (type == "ADDED" || type == "MODIFIED") return take(object, {}, Event::kSet);
+    if (type == "DELETED" && purpose_ == Purpose::kChange)
+      return in_.fail_value(object, "a DELETED event sets nothing; put its object into \"remove\"");
     if (type == "DELETED") return take(object, {}, Event::kDelete);
     return in_.fail_value(object, "an event must be ADDED, MODIFIED, DELETED or BOOKMARK, not " + std::string(type));
   }
@@ -136,11 +131,10 @@ class Collector {
       if (has_namespace && object.namespace_name.empty()) object.namespace_name = "default";
       if (!in_.instant(found[0], object.created)) {
         if (in_.strict) return false;
-        in_.warn(object, "Muster treats it as created now");
+        if (purpose_ == Purpose::kImport) in_.warn(object, "Muster treats it as created now");
+        in_.error = {};
       }
     }
-    // The root of Volcano's queues is none here.
-    if (meaning != nullptr && meaning->meaning == KubernetesKind::kVolcanoQueue && object.name == "root") return true;
     if (meaning == nullptr && event == Event::kNone) {
       kept_.push_back({object, meaning});
       return true;
@@ -169,7 +163,7 @@ class Collector {
       return true;
     }
     if (event == Event::kNone) {
-      if (in_.fail(object.value, ErrorCode::kDuplicateName, "duplicate object") || in_.strict) return false;
+      if (in_.fail(object.value, ErrorCode::kDuplicateName, "duplicate object") || is_strict()) return false;
       in_.warn(object, "Muster uses the first one");
       return true;
     }
@@ -182,56 +176,27 @@ class Collector {
     return true;
   }
 
-  void note(json::JsonValue instant) {
-    if (!instant || !instant.is(json::JsonKind::kString)) return;
-    const std::string_view text = instant.string();
-    if (text == out_.latest || !parse_instant(text)) return;
-    if (out_.latest.empty() || is_earlier(out_.latest, text)) out_.latest = text;
-  }
-
-  // Every member of conditions and states that is a time, by its name: lastTransitionTime, startedAt.
-  void note_all(json::JsonValue value) {
-    if (value.is(json::JsonKind::kArray)) {
-      for (const json::JsonValue element : value.elements()) note_all(element);
-    } else if (value.is(json::JsonKind::kObject)) {
-      for (const json::JsonMember member : value.members()) {
-        if (member.key.ends_with("Time") || member.key.ends_with("At")) {
-          note(member.value);
-        } else {
-          note_all(member.value);
-        }
-      }
-    }
-  }
-
-  static json::JsonValue member_of(json::JsonValue object, std::string_view key) {
-    if (!object || !object.is(json::JsonKind::kObject)) return {};
-    for (const json::JsonMember member : object.members()) {
-      if (member.key == key) return member.value;
-    }
-    return {};
-  }
-
   static std::string_view text_of(json::JsonValue value) {
     return value && value.is(json::JsonKind::kString) ? value.string() : std::string_view();
   }
 
-  void note_times(const KubernetesObject& object) {
-    note(member_of(object.metadata, "creationTimestamp"));
-    if (!object.status || !object.status.is(json::JsonKind::kObject)) return;
-    for (const json::JsonMember member : object.status.members()) {
-      if (member.key == "startTime") note(member.value);
-      if (member.key == "conditions" || member.key == "containerStatuses") note_all(member.value);
-    }
-  }
-
   KubernetesReading& in_;
-  KubernetesItems& out_;
-  std::vector<Kept> kept_;
+  Purpose purpose_;
+  std::vector<FoundObject> kept_;
   std::unordered_map<Identity, std::size_t, IdentityHash> positions_;
   bool is_named_ = false;
   KubernetesObject failed_;  // the innermost that cannot be read
 };
+
+void sort_by_kind(KubernetesReading& in, const std::vector<FoundObject>& found, KubernetesItems& out) {
+  for (const auto& [object, known] : found) {
+    if (known == nullptr) {
+      in.remarks.add(std::string(object.kind) + " is ignored", object);
+    } else if (known->meaning != KubernetesKind::kVolcanoQueue || object.name != "root") {  // that one is no queue here
+      out.by_kind[static_cast<std::size_t>(known->meaning)].push_back(object);
+    }
+  }
+}
 
 }  // namespace
 
@@ -248,17 +213,27 @@ bool holds_kubernetes_objects(json::JsonValue root) {
 }
 
 bool collect_items(KubernetesReading& in, json::JsonValue root, KubernetesItems& out) {
-  Collector collector(in, out);
+  Collector collector(in, Purpose::kImport);
   if (!collector.take(root, {}, Event::kNone)) return false;
-  collector.note_times();
-  collector.finish();
+  const std::vector<FoundObject> found = std::move(collector).found();
+  LatestInstant latest;
+  for (const FoundObject& one : found) latest.note(one.object);
+  out.latest = latest.text();
+  sort_by_kind(in, found, out);
   return true;
 }
 
 bool collect_item(KubernetesReading& in, json::JsonValue object, KubernetesItems& out) {
-  Collector collector(in, out);
+  Collector collector(in, Purpose::kImport);
   if (!collector.take_item(object, {}, Event::kNone)) return false;
-  collector.finish();
+  sort_by_kind(in, std::move(collector).found(), out);
+  return true;
+}
+
+bool find_objects(KubernetesReading& in, json::JsonValue root, DeletedEvents deleted, std::vector<FoundObject>& out) {
+  Collector collector(in, deleted == DeletedEvents::kApply ? Purpose::kKeep : Purpose::kChange);
+  if (!collector.take(root, {}, Event::kNone)) return false;
+  out = std::move(collector).found();
   return true;
 }
 

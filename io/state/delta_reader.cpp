@@ -1,5 +1,6 @@
 #include "io/state/delta_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
@@ -78,6 +79,26 @@ void take_templates(const SnapshotInput& input, json::JsonValue object, Snapshot
   }
 }
 
+// Whether an object has a key that all objects and lists of Kubernetes have, and no snapshot.
+DeltaForm form_of_set(json::JsonValue set) {
+  static constexpr std::array<std::string_view, 6> kKeys = {"apiVersion", "items",  "kind",
+                                                            "metadata",   "object", "type"};
+  if (!set) return DeltaForm::kNone;
+  if (!set.is(json::JsonKind::kObject)) return DeltaForm::kSnapshot;
+  DeltaForm form = DeltaForm::kNone;
+  for (const json::JsonMember member : set.members()) {
+    if (std::ranges::find(kKeys, member.key) != kKeys.end()) return DeltaForm::kKubernetes;
+    form = DeltaForm::kSnapshot;
+  }
+  return form;
+}
+
+DeltaForm form_of_removals(json::JsonValue remove) {
+  if (!remove) return DeltaForm::kNone;
+  if (remove.is(json::JsonKind::kArray)) return DeltaForm::kKubernetes;
+  return remove.is(json::JsonKind::kObject) && remove.size() == 0 ? DeltaForm::kNone : DeltaForm::kSnapshot;
+}
+
 void know_resources(SnapshotInput& input, const KeptSnapshot& state) {
   const auto& names = state.snapshot().resource_names.raw();
   for (std::size_t at = input.snapshot.resource_names.size(); at < names.size(); ++at)
@@ -117,7 +138,27 @@ Result<SequenceStep> DeltaReader::read_step(std::string_view text) {
     return std::move(reading.error);
   if (step.to <= step.from) return InputError{ErrorCode::kInvalidValue, "$.to", "must be greater than \"from\""};
   has_step_ = true;
+  set_ = keys.set;
+  remove_ = keys.remove;
   return step;
+}
+
+Result<DeltaForm> DeltaReader::read_form() {
+  MUSTER_REQUIRE(has_step_);
+  const DeltaForm set = form_of_set(set_), remove = form_of_removals(remove_);
+  if (set == DeltaForm::kNone) return remove;
+  if (remove == DeltaForm::kNone || remove == set) return set;
+  const bool is_snapshot = set == DeltaForm::kSnapshot;
+  return InputError{ErrorCode::kInvalidValue, "$.remove",
+                    is_snapshot ? "\"set\" is in the form of a snapshot; \"remove\" must be an object of lists of names"
+                                : "\"set\" holds Kubernetes objects; \"remove\" must be a list of such objects"};
+}
+
+std::optional<InputError> DeltaReader::change(ClusterObjects& objects) {
+  MUSTER_REQUIRE(has_step_);
+  const json::JsonValue none;
+  return objects.change(document_, form_of_set(set_) == DeltaForm::kNone ? none : set_,
+                        form_of_removals(remove_) == DeltaForm::kNone ? none : remove_);
 }
 
 Result<SnapshotDelta> DeltaReader::read_delta(const KeptSnapshot& state) {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "io/json/json_document.h"
+#include "io/state/cluster_objects.h"
 #include "model/base/error.h"
 #include "model/state/kept_snapshot.h"
 
@@ -22,6 +24,9 @@ struct SequenceStep {
   std::uint64_t from = 0, to = 0;
 };
 
+// What a delta's objects are: those of a snapshot, or of Kubernetes.
+enum class DeltaForm : std::uint8_t { kNone, kSnapshot, kKubernetes };
+
 // Reads one document after another; one a thread. Everything is read strictly: an object that cannot be read is an
 // error of its document. Errors: those of SnapshotReader, with paths in the document. The results own their text.
 class DeltaReader {
@@ -32,13 +37,18 @@ class DeltaReader {
   Result<SnapshotDelta> read_whole(std::string_view text);
   // Of a delta that parses: the step that it makes. To be called before read_delta().
   Result<SequenceStep> read_step(std::string_view text);
-  // The rest of the delta that read_step() has read. Requires that this succeeded for the document before.
+  // Of the delta that read_step() has read, as all that follow. Each requires that this succeeded for the document
+  // before. None: it changes nothing. Errors: InvalidValue, if "set" has one form and "remove" the other.
+  Result<DeltaForm> read_form();
   Result<SnapshotDelta> read_delta(const KeptSnapshot& state);
+  // As ClusterObjects::change.
+  std::optional<InputError> change(ClusterObjects& objects);
 
  private:
   DeltaOptions options_;
   json::JsonDocument document_;
   bool has_step_ = false;  // the document is a delta
+  json::JsonValue set_, remove_;
 };
 
 }  // namespace muster::state

@@ -219,7 +219,7 @@ void compare_with_wholes(portfolio::Engine engine, int clusters, int cycles) {
       const ServeAnswer changed = states.change("", delta, reading);
       ASSERT_FALSE(changed.is_error) << changed.error.path << ": " << changed.error.message << "\n" << delta;
       ParsedLine whole = parse_line(reader, cluster.text(), 1, TimeSource::kObjects);
-      std::optional<ParsedLine> kept = states.line("", reading);
+      std::optional<ParsedLine> kept = states.line("", reader, reading);
       ASSERT_TRUE(kept);
       const Answer expected = answer_line(whole, whole.begun, of_text, options, {});
       const Answer found = answer_line(*kept, kept->begun, of_state, options, {});
@@ -242,7 +242,8 @@ constexpr const char* kWhole =
 
 std::string plan_of(ServeStates& states) {
   LineSolver solver(MUSTER_BINARY);
-  std::optional<ParsedLine> line = states.line("", reader_options_with(true));
+  muster_v1::SnapshotReader reader(reader_options_with(true));
+  std::optional<ParsedLine> line = states.line("", reader, reader_options_with(true));
   return line ? answer_line(*line, line->begun, solver, line_options_with(portfolio::Engine::kGreedy), {}).text : "";
 }
 
@@ -298,7 +299,8 @@ TEST(Deltas, PodsMayNameATemplateOfAnEarlierDocument) {
   const std::string delta =
       R"({"from":0,"to":1,"set":{"pods":[{"name":"q","template":"t"},{"name":"r","template":"t","gpu":{"count":1}}]}})";
   ASSERT_FALSE(states.change("", delta, reading).is_error);
-  const std::optional<ParsedLine> line = states.line("", reading);
+  muster_v1::SnapshotReader reader(reading);
+  const std::optional<ParsedLine> line = states.line("", reader, reading);
   const Snapshot& snapshot = *line->snapshot;
   EXPECT_EQ(snapshot.pod_specs[snapshot.pods[1].spec].gpu.devices, 2);
   EXPECT_EQ(snapshot.pod_specs[snapshot.pods[2].spec].gpu.devices, 1);
@@ -309,7 +311,8 @@ TEST(Deltas, ACycleSeesTheStateAsItWasWhenItWasAskedFor) {
   ServeStates states;
   const muster_v1::ReaderOptions reading = reader_options_with(true);
   ASSERT_FALSE(states.set("", kWhole, 0, reading).is_error);
-  const std::optional<ParsedLine> line = states.line("", reading);
+  muster_v1::SnapshotReader reader(reading);
+  const std::optional<ParsedLine> line = states.line("", reader, reading);
   ASSERT_FALSE(states.change("", R"({"from":0,"to":1,"remove":{"pods":["p"]}})", reading).is_error);
   EXPECT_EQ(line->snapshot->pods.size(), 1U);
   EXPECT_EQ(line->snapshot->pods[0].name, "p");
@@ -322,8 +325,9 @@ TEST(Deltas, TheClusterThatWasAskedForTheLongestAgoIsForgotten) {
   for (std::size_t i = 0; i <= ServeStates::kMostStates; ++i)
     ASSERT_FALSE(states.set("c" + std::to_string(i), kWhole, i, reading).is_error);
   EXPECT_FALSE(states.report("c0"));
-  EXPECT_FALSE(states.line("c0", reading));
-  EXPECT_TRUE(states.line("c1", reading));
+  muster_v1::SnapshotReader reader(reading);
+  EXPECT_FALSE(states.line("c0", reader, reading));
+  EXPECT_TRUE(states.line("c1", reader, reading));
   EXPECT_EQ(states.summary()->pods, ServeStates::kMostStates);
 }
 

@@ -66,18 +66,47 @@ TEST(ServeState, ClustersAreKeptApart) {
   EXPECT_EQ(server.ask(post("/v1/solve", "", "Muster-Cluster: east\r\n")).status, 200);
 }
 
-TEST(ServeState, KubernetesObjectsAreImportedOnce) {
+constexpr const char* kNode = R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},)"
+                              R"("status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}})";
+
+std::string list_of(const std::string& items) { return R"({"apiVersion":"v1","kind":"List","items":[)" + items + "]}"; }
+
+std::string pod(const std::string& name) {
+  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+         R"(","namespace":"a"},"spec":{"containers":[{"resources":{"requests":{"cpu":"1"}}}]}})";
+}
+
+TEST(ServeState, KubernetesObjectsTakeDeltasOfObjects) {
   const Workplace place;
   const Server server(place, {"--engine", "greedy"});
-  const std::string objects =
-      R"({"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},)"
-      R"("status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}]})";
-  const HttpAnswer set = server.ask(post("/v1/state", objects));
+  const HttpAnswer set = server.ask(post("/v1/state", list_of(kNode), "Muster-Sequence: 7\r\n"));
   ASSERT_EQ(set.status, 200) << set.body;
   EXPECT_EQ(Json::parse(set.body)["objects"]["nodes"], 1);
+  const std::string delta = R"({"from":7,"to":8,"set":)" + list_of(pod("x") + "," + pod("y")) + "}";
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(server.ask(post("/v1/state/delta", delta)).status, 200);
+  const Json plan = Json::parse(server.ask(post("/v1/solve", "")).body);
+  const std::string whole = list_of(std::string(kNode) + "," + pod("x") + "," + pod("y"));
+  EXPECT_EQ(plan["placements"], Json::parse(server.ask(post("/v1/solve", whole)).body)["placements"]);
+  EXPECT_EQ(plan["placements"].size(), 2U);
+  EXPECT_EQ(Json::parse(server.ask(get("/v1/state")).body)["objects"]["pods"], 2);
+
+  EXPECT_EQ(server.ask(post("/v1/state/delta", R"({"from":7,"to":9,"remove":[]})")).status, 409);
+  const HttpAnswer bad = server.ask(post("/v1/state/delta", R"({"from":8,"to":9,"remove":[)" + pod("z") + "]}"));
+  EXPECT_EQ(bad.status, 400);
+  EXPECT_EQ(Json::parse(bad.body)["path"], "$.remove[0]");
+  EXPECT_EQ(Json::parse(bad.body)["detail"], "there is no Pod a/z");
+  EXPECT_EQ(server.ask(post("/v1/state/delta", R"({"from":8,"to":9,"remove":[)" + pod("x") + "]}")).status, 200);
+  EXPECT_EQ(Json::parse(server.ask(post("/v1/solve", "")).body)["placements"].size(), 1U);
+}
+
+TEST(ServeState, KubernetesObjectsTakeDeltasInTheFormOfASnapshot) {
+  const Workplace place;
+  const Server server(place, {"--engine", "greedy"});
+  ASSERT_EQ(server.ask(post("/v1/state", list_of(kNode))).status, 200);
   const std::string delta = R"({"from":0,"to":1,"set":{"pods":[{"name":"default/p","resources":{"cpu":1}}]}})";
   EXPECT_EQ(server.ask(post("/v1/state/delta", delta)).status, 200);
   EXPECT_EQ(Json::parse(server.ask(post("/v1/solve", "")).body)["placements"].size(), 1U);
+  EXPECT_EQ(server.ask(post("/v1/state/delta", R"({"from":1,"to":2,"set":)" + pod("x") + "}")).status, 400);
 }
 
 }  // namespace

@@ -127,6 +127,14 @@ bool read_controller(KubernetesReading& in, json::JsonValue owners, std::string_
   return true;
 }
 
+json::JsonValue member_of(json::JsonValue object, std::string_view key) {
+  if (!object || !object.is(json::JsonKind::kObject)) return {};
+  for (const json::JsonMember member : object.members()) {
+    if (member.key == key) return member.value;
+  }
+  return {};
+}
+
 void split_api_version(std::string_view api_version, KubernetesObject& object) {
   const std::size_t slash = api_version.rfind('/');
   object.group = slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);

@@ -131,6 +131,9 @@ struct KubernetesReading : json::Reading {
 [[nodiscard]] bool read_controller(KubernetesReading& reading, json::JsonValue owners, std::string_view& kind,
                                    std::string_view& name);
 
+// The first member of this key, whatever its kind. None: there is none, or `object` is absent or no object.
+json::JsonValue member_of(json::JsonValue object, std::string_view key);
+
 // `group/version` of an apiVersion; the group of `v1` is "".
 void split_api_version(std::string_view api_version, KubernetesObject& object);
 

@@ -91,13 +91,13 @@ class PartWriter {
       : times_(times), document_(document), single_(single), writer_(out) {}
 
   void write_single(json::JsonValue object) {
+    const auto& [api_version, kind, duration_annotation] = *single_;
     writer_.raw("{");
-    if (!single_->api_version.empty()) {
-      writer_.separate(first_).raw(R"("apiVersion":)").string(single_->api_version);
-      writer_.separate(first_).raw(R"("kind":)").string(single_->kind);
-    }
+    if (!api_version.empty()) writer_.separate(first_).raw(R"("apiVersion":)").string(api_version);
+    if (!kind.empty()) writer_.separate(first_).raw(R"("kind":)").string(kind);
     for (const json::JsonMember member : object.members()) {
-      const bool is_replaced = !single_->api_version.empty() && (member.key == "apiVersion" || member.key == "kind");
+      const bool is_replaced =
+          (member.key == "apiVersion" && !api_version.empty()) || (member.key == "kind" && !kind.empty());
       if (!is_replaced) write_part(member.key, member.value);
     }
     writer_.raw("}");
@@ -331,6 +331,8 @@ class Slimmer {
     parser_.threaded = false;  // one batch is the whole text
   }
 
+  void keep_all_instants() { times_.keep_all(); }
+
   std::optional<std::string> run() {
     out_.reserve(text_.size() / 4);
     std::size_t documents = 0;
@@ -446,6 +448,14 @@ std::optional<std::string> slim_objects(std::string& text, json::JsonDocument& s
 std::optional<std::string> slim_objects(std::string_view text, json::JsonDocument& scratch, std::size_t max_depth) {
   const simdjson::padded_string padded(text);
   return Slimmer(padded, scratch, max_depth).run();
+}
+
+std::optional<std::string> slim_with_instants(std::string_view text, json::JsonDocument& scratch,
+                                              std::size_t max_depth) {
+  const simdjson::padded_string padded(text);
+  Slimmer slimmer(padded, scratch, max_depth);
+  slimmer.keep_all_instants();
+  return slimmer.run();
 }
 
 void slim_object(json::JsonDocument& document, json::JsonValue object, const SlimObject& how, std::string& out) {
