@@ -99,8 +99,7 @@ class PlanTaking {
   void take(CellLine& line) {
     const auto found = position_.find(line.id);
     if (line.is_read && found == position_.end()) {
-      console_.say(Severity::kError,
-                   fmt::format("line {}: '{}' is none of the cells", line.number, escaped(line.id)));
+      console_.say(Severity::kError, fmt::format("line {}: '{}' is none of the cells", line.number, escaped(line.id)));
     } else if (line.error.code != ErrorCode::kNone) {
       console_.say(Severity::kError, fmt::format("line {}: {} at {}: {}", line.number, error_code_text(line.error.code),
                                                  escaped(line.error.path), escaped(line.error.message)));

@@ -46,7 +46,8 @@ Result<Plan> NameIndex::resolve(const muster_v1::NamedPlan& named) const {
   InputError error;
   Plan plan;
   for (const muster_v1::NamedPlan::Placement& from : named.placements) {
-    Placement placement{position<PodIndex>(pods_, from.pod, error), position<NodeIndex>(nodes_, from.node, error), {}, {}, 0};
+    Placement placement{
+        position<PodIndex>(pods_, from.pod, error), position<NodeIndex>(nodes_, from.node, error), {}, {}, 0};
     for (const muster_v1::NamedPlan::Device& device : from.devices)
       placement.devices.push_back(static_cast<std::int32_t>(device.index));
     for (const std::string& pod : from.after) placement.after.push_back(position<PodIndex>(pods_, pod, error));
@@ -54,8 +55,9 @@ Result<Plan> NameIndex::resolve(const muster_v1::NamedPlan& named) const {
     plan.placements.push_back(std::move(placement));
   }
   for (const muster_v1::NamedPlan::Eviction& from : named.evictions)
-    plan.evictions.push_back({position<PodIndex>(pods_, from.pod, error), from.reason,
-                              from.for_gang.empty() ? GangIndex::none() : position<GangIndex>(gangs_, from.for_gang, error)});
+    plan.evictions.push_back(
+        {position<PodIndex>(pods_, from.pod, error), from.reason,
+         from.for_gang.empty() ? GangIndex::none() : position<GangIndex>(gangs_, from.for_gang, error)});
   if (error.code != ErrorCode::kNone) return error;
   normalise(plan);
   return plan;

@@ -23,7 +23,7 @@ using Failure = std::optional<InputError>;
 // The problem under construction, and the names by which its parts are found.
 struct ProblemDraft {
   Snapshot& snapshot;
-  int threads = 1;  // that a stage may use
+  int threads = 1;                       // that a stage may use
   const SnapshotLinks* links = nullptr;  // none: there are none that hold for these pods and gangs
   Problem problem;
   NameTable queues, priority_classes, nodes, gangs;
@@ -120,8 +120,8 @@ void build_work(ProblemDraft& draft);
 
 void build_expected_workload(ProblemDraft& draft);
 
-// Expected durations and ends, seniority, reservations. Cost: O(pods + gangs log gangs), and O(gangs) where the snapshot
-// says nothing about durations.
+// Expected durations and ends, seniority, reservations. Cost: O(pods + gangs log gangs), and O(gangs) where the
+// snapshot says nothing about durations.
 void build_over_time(ProblemDraft& draft);
 // Nodes that are held for a gang until all of them are expected to be empty.
 struct NodeHold {

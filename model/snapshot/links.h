@@ -59,7 +59,7 @@ class LastNodeChecks {
 };
 
 // Links are of names, and hold only if what they lead to has that name: objects come and go without those that name
-// them. Nothing but the policy of the snapshot may be changed before the problem is built, which drops its links.
+// them. Nodes, gangs and pods must not be changed before the problem is built, which drops the links.
 struct SnapshotLinks {
   std::vector<PodLinks> pods;
   std::vector<std::uint32_t> node_at, gang_at;  // by number: the position in the snapshot's list, or kNothing

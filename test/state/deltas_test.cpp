@@ -30,8 +30,8 @@ LineOptions line_options_with(portfolio::Engine engine) {
   return options;
 }
 
-// A cluster as lists of JSON objects, changed as the contract says. In a tidy one, pods name only what is there, so that
-// nothing is repaired.
+// A cluster as lists of JSON objects, changed as the contract says. In a tidy one, pods name only what is there, so
+// that nothing is repaired.
 class Cluster {
  public:
   Cluster(std::uint64_t seed, bool is_tidy) : random_(seed), is_tidy_(is_tidy) {

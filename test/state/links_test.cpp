@@ -1,4 +1,6 @@
 // Problems of a kept snapshot: what is carried over from the last one is what a new problem would have.
+#include "model/snapshot/links.h"
+
 #include <string>
 #include <vector>
 
@@ -6,7 +8,6 @@
 
 #include "io/state/delta_reader.h"
 #include "model/build/build_problem.h"
-#include "model/snapshot/links.h"
 #include "model/state/kept_snapshot.h"
 
 namespace muster {
