@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -27,6 +28,7 @@ class GridGeneration {
                  cbc::Backend& backend)
       : sub_(sub), grids_(grids), task_(task), backend_(backend), side_(sub, task) {
     for (std::size_t kind = 0; kind < grids.size(); ++kind) add_blocks(kind);
+    empty_ = side_.milp;
   }
 
   GridPrices run(const std::function<bool(const GridPrices&)>& on_round) {
@@ -43,19 +45,34 @@ class GridGeneration {
       best = bound;
       center = std::move(price);
     };
-    const auto price_all = [&](const std::vector<double>& master, lp::Milp& more) {
-      stride_ = 1;
-      best = lp::kInfinity;
-      price_at(center, master, more);
-    };
-    if (!center.empty()) price_all({}, side_.milp);
+    if (!center.empty()) price_at(center, {}, side_.milp);
     stride_ = std::max<std::size_t>(1, sub_.supply.rooms.size() / kTuning.generation.grid.sampled);
+    if (stride_ > 1) best = lp::kInfinity;
     cbc::MilpAnswer answer = backend_.open_lp(side_.milp, request);
     const Deadline sampling = task_.deadline.part(kTuning.parts.main);
     double value = -lp::kInfinity;  // of the round before
     int idle = 0;                   // rounds without progress
+    // Contents that come from a part of the rooms are estimates: for a bound, those that the master holds are found
+    // anew. True: enough.
+    const auto price_all = [&] {
+      std::vector<std::vector<double>> prices = prices_of_master();
+      keep_points(result.points);
+      result.is_of_a_part = true;
+      stride_ = 1;
+      best = lp::kInfinity;
+      lp::Milp whole = empty_;
+      owners_.clear();
+      price_at(center, {}, whole);
+      if (on_round(result)) return true;
+      for (std::vector<double>& price : prices) price_at(std::move(price), {}, whole);
+      answer = backend_.open_lp(whole, request);
+      value = -lp::kInfinity;
+      idle = 0;
+      return false;
+    };
     while (answer.status == cbc::SolveStatus::kOptimal) {
-      keep(answer, result);
+      result.value = answer.objective;
+      if (!result.is_of_a_part) keep(answer, result);
       const double before = best;
       const std::vector<double> master = side_.whole_prices(answer.row_price);
       lp::Milp more = no_columns(side_.milp);
@@ -70,10 +87,12 @@ class GridGeneration {
       const bool is_near = best - result.value <= kTuning.generation.grid.gap * std::abs(best);
       const bool is_done = is_near || more.columns() == 0 || idle > kTuning.generation.grid.idle;
       if (on_round(result) || (is_done && stride_ == 1) || task_.deadline.passed()) break;
-      if (is_done || (stride_ > 1 && sampling.passed())) price_all(answer.row_price, more);
-      answer = backend_.extend_lp(more, request);
+      if (stride_ == 1 || (!is_done && !sampling.passed()))
+        answer = backend_.extend_lp(more, request);
+      else if (price_all())
+        break;
     }
-    keep_points(result.points);
+    if (!result.is_of_a_part) keep_points(result.points);
     result.defect = defect_of(answer, request);
     return result;
   }
@@ -118,17 +137,30 @@ class GridGeneration {
   }
 
   void keep(const cbc::MilpAnswer& answer, GridPrices& result) {
-    result.value = answer.objective;
     last_ = answer.x;
     result.asked = asked_pods(sub_, grids_, side_, answer.x);
+  }
+
+  bool is_held(std::size_t column) const {
+    return last_[side_.columns.size() + column] > kNothing * blocks_[owners_[column].first].nodes;
+  }
+
+  // At which the master's solution holds contents, each once.
+  std::vector<std::vector<double>> prices_of_master() const {
+    std::set<std::size_t> rounds;
+    for (std::size_t k = 0; side_.columns.size() + k < last_.size(); ++k)
+      if (is_held(k)) rounds.insert(owners_[k].second);
+    std::vector<std::vector<double>> prices;
+    for (const std::size_t round : rounds) prices.push_back(prices_[round]);
+    return prices;
   }
 
   void keep_points(PricePoints& points) const {
     std::map<std::size_t, std::size_t> position;  // of a round's prices in the result
     std::vector<std::vector<std::size_t>> used(blocks_.size());
     for (std::size_t k = 0; side_.columns.size() + k < last_.size(); ++k) {
+      if (!is_held(k)) continue;
       const auto& [block, round] = owners_[k];
-      if (last_[side_.columns.size() + k] <= kNothing * blocks_[block].nodes) continue;
       const auto [found, is_new] = position.try_emplace(round, points.prices.size());
       if (is_new) points.prices.push_back(prices_[round]);
       used[block].push_back(found->second);
@@ -203,6 +235,7 @@ class GridGeneration {
   const PricingTask& task_;
   cbc::Backend& backend_;
   DemandSide side_;  // its model becomes the master
+  lp::Milp empty_;   // the master without contents
   std::vector<Block> blocks_;
   std::size_t stride_ = 1;                                   // of a block's rooms, every so many are priced
   std::vector<std::vector<double>> prices_;                  // that were priced at

@@ -36,8 +36,9 @@ bool BlockStage::improve_on_grids(PricingTask task, const std::vector<double>& a
   take_fill(task, asked);
   // Ends early enough to leave time for such a plan at the last prices, and a little more.
   task.deadline = until_kept(options.parts.blocks.grids, Clock::now() - begun + in_.slowest_take());
-  GridPrices priced = price_on_grids(in_.whole, grids_, task, in_.backend,
-                                     [&](const GridPrices& now) { return on_limit(now.dual_bound); });
+  GridPrices priced = price_on_grids(in_.whole, grids_, task, in_.backend, [&](const GridPrices& now) {
+    return on_limit(now.dual_bound) || now.is_of_a_part;
+  });
   if (!priced.defect.empty()) defects_.push_back(priced.defect);
   if (on_limit(priced.dual_bound)) return false;
   take_fill(task, priced.asked);
