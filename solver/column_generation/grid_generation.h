@@ -36,9 +36,10 @@ struct GridPrices {
 };
 
 // Begins with the stability center; the best prices become it. `on_round` receives each round's master and the best
-// bound; true: enough. Where there are thousands of rooms, begins with a part of them: no bound is known until
-// `is_of_a_part`, and all rounds from then on serve the bound alone. Ends where both are within GridTuning::gap. Cost:
-// 3 ms a round for 10,000 nodes with two threads, and an LP that grows by a column a block; 60 to 90 rounds.
+// bound; true: enough. Where there are thousands of rooms, prices are found on a part of them first: until
+// `is_of_a_part`, the only bound is that of the first center, and all rounds from then on serve the bound alone. Ends
+// where both are within GridTuning::gap. Cost: 3 ms a round for 10,000 nodes with two threads, and an LP that grows by
+// a column a block; 60 to 90 rounds.
 GridPrices price_on_grids(RestrictedMaster& sub, std::vector<MultiplierGrid>& grids, const PricingTask& task,
                           cbc::Backend& backend, const std::function<bool(const GridPrices&)>& on_round);
 

@@ -14,25 +14,12 @@
 
 #include "cli/line/line.h"
 #include "cli/serve/states.h"
+#include "test/state/options.h"
 
 namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-muster_v1::ReaderOptions reader_options_with(bool strict) {
-  muster_v1::ReaderOptions options;
-  options.strict = options.kubernetes.strict = strict;
-  return options;
-}
-
-LineOptions line_options_with(portfolio::Engine engine) {
-  LineOptions options;
-  options.budget = 20'000'000;
-  options.solve.engine = engine;
-  options.solve.deterministic = true;
-  return options;
-}
 
 std::vector<Json> scenarios() {
   std::vector<std::filesystem::path> paths;
