@@ -134,13 +134,14 @@ struct Told {
   muster_v1::SolverStatement solver;
 };
 
-Told describe(const Problem& problem, const FairShares& shares, const cells::Merged& merged,
-              const cells::LevelBounds& bounds, Clock::time_point until) {
+Told describe(const Problem& problem, const FairShares& shares, const cells::ProvenPlan& proven,
+              Clock::time_point until) {
   Told told;
-  explain::ReportInput input{merged.plan, merged.levels, bounds, false};
+  const Plan& plan = proven.plan.plan;
+  explain::ReportInput input{plan, proven.plan.levels, proven.bounds, false};
   input.stop = [until] { return Clock::now() >= until; };
   told.report = explain::describe(problem, shares, input);
-  const bool does_nothing = merged.plan.placements.empty() && merged.plan.evictions.empty();
+  const bool does_nothing = plan.placements.empty() && plan.evictions.empty();
   told.solver.origin = does_nothing ? Origin::kNone : Origin::kSearch;
   const bool is_proven = std::ranges::all_of(told.report.objective, [](const explain::LevelReport& level) {
     return level.bound && *level.bound == level.value;
@@ -180,27 +181,29 @@ int merge_cells(const Settings& settings, Console& console) {
 
   const FairShares shares = compute_fair_shares(problem);
   const Clock::time_point merging = Clock::now();
-  cells::Merged merged =
-      cells::merge(problem, shares, ledger->dealing, plans, before ? &*before : nullptr, options.solve.threads);
-  const double merging_ms = milliseconds_since(merging);
+  cells::Merged merged = cells::merge(
+      problem, shares, ledger->dealing, plans,
+      {before ? &*before : nullptr, merging + std::chrono::nanoseconds(options.budget), options.solve.threads});
   const bool is_complete = tell(*ledger, plans, merged, console);
+  const double merging_ms = milliseconds_since(merging);
 
   const Clock::time_point improving = Clock::now();
   cells::improve(problem, shares, merged,
                  improving + std::chrono::nanoseconds(settings.duration("improve").value_or(0)), options.solve.threads);
   const double improving_ms = milliseconds_since(improving);
   const Clock::time_point proving = Clock::now(), until = proving + std::chrono::nanoseconds(options.budget);
-  const cells::ProvenBounds proven =
-      cells::prove(problem, shares, merged.levels, {until, options.solve.threads, std::string(kOwnProgram)});
+  const cells::ProvenPlan proven =
+      cells::prove(problem, shares, {std::move(merged.plan), std::move(merged.levels), false},
+                   {until, options.solve.threads, std::string(kOwnProgram)});
   for (const std::string& defect : proven.defects) console.say(Severity::kError, defect);
   const double proving_ms = milliseconds_since(proving);
-  Told told = describe(problem, shares, merged, proven.bounds, std::max(until, Clock::now()));
+  Told told = describe(problem, shares, proven, std::max(until, Clock::now()));
   told.solver.budget_ms = std::chrono::duration<double, std::milli>(std::chrono::nanoseconds(options.budget)).count();
   told.solver.elapsed_ms = milliseconds_since(start);
   told.solver.phases_ms = {
       {"parse", reading_ms}, {"merge", merging_ms}, {"search", improving_ms}, {"bound", proving_ms}};
   std::string line;
-  muster_v1::write_plan({problem, merged.plan, told.report, told.solver, true, options.solve.threads}, line);
+  muster_v1::write_plan({problem, proven.plan.plan, told.report, told.solver, true, options.solve.threads}, line);
   line += '\n';
   return print(line, is_complete ? kExitAnswered : kExitSomeErrors);
 }

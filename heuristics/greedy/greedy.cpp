@@ -106,7 +106,7 @@ class MultiStart {
 // first level counts, which is complete at any time. Other victims are searched for in the best of the first few plans,
 // concurrently with the other starts: this takes about as long as one start and finds more.
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
-  const StartContext context(problem, shares, options.threads);
+  const StartContext context(problem, shares, options.threads, options.from);
   MultiStart starts(context, options);
   const std::size_t alone = options.first_alone ? 1 : 0;
   if (options.first_alone) starts.run(0);

@@ -6,6 +6,7 @@
 
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/stop_request.h"
+#include "model/snapshot/plan.h"
 
 namespace muster::greedy {
 
@@ -24,6 +25,7 @@ struct GreedyOptions {
   std::function<void(Candidate)> on_placed;        // given what the first start places before it evicts or moves a pod
   std::function<void(const Candidate&)> on_first;  // called with the plan of the first start, long before the best one
   StartStops stop_more;                            // of all starts but the first, sooner; without `all`: as the first
+  const Plan* from = nullptr;  // every start adds to this plan, which obeys the rules; null: to one that does nothing
 };
 
 }  // namespace muster::greedy

@@ -48,6 +48,7 @@ class Placing {
   // made; then the claims, in the same order. In either case, gangs that fit into the capacity that the claims left
   // over come last.
   PlacingOutcome run() {
+    if (input_.adds_to_plan) note_earlier();
     claims_ = room_.is_allowed() && input_.order.claims == ClaimTime::kAtOnce;
     run_passes();
     if (room_.is_allowed() && !claims_) {
@@ -72,6 +73,16 @@ class Placing {
         admission_(problem_, input.shares),
         failures_(sequence_.gangs().shapes()) {
     if (!walks_all) present_.emplace(input.initial, state);
+  }
+
+  // What is placed from the beginning, by an earlier plan, counts as placed in the first pass.
+  void note_earlier() {
+    std::int32_t rank = 0;
+    for (const GangSequence::Section& section : sequence_.sections()) {
+      for (const GangEntry& entry : sequence_.entries(section))
+        if (is_anything_present(state_, entry.gang)) room_.note_placed(entry.gang, rank);
+      ++rank;
+    }
   }
 
   bool has_stopped() const { return outcome_ != PlacingOutcome::kComplete; }

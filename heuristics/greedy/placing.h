@@ -24,6 +24,7 @@ struct PlacingInput {
   const StopRequest& stop;
   const InitialWork& initial;
   bool walks_all = false;                    // what is present is counted unit by unit, in the order of the gangs
+  bool adds_to_plan = false;                 // pods that wait in the snapshot may be placed already
   std::function<void()> before_claims = {};  // called once all that fits is placed, if claims come at the end
 };
 

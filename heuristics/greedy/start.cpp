@@ -25,7 +25,14 @@ Start::Start(const StartContext& context, const PlacingOrder& order, const Start
       order_(order),
       stops_(stops),
       must_evict_(problem_.gangs.size(), false),
-      excluded_(problem_.gangs.size(), false) {}
+      excluded_(problem_.gangs.size(), false) {
+  if (context.from == nullptr) return;
+  for (const Eviction& eviction : context.from->evictions) {
+    if (eviction.reason != EvictionReason::kStale) continue;
+    const std::size_t gang = problem_.pods[eviction.pod].gang.value();
+    must_evict_[gang] = excluded_[gang] = true;
+  }
+}
 
 Plan Start::run() {
   Plan plan = bindable_plan();
@@ -89,7 +96,8 @@ bool Start::exclude(const OrderedPlan& made) {
 // None: not with sums alone. `walks_all`: see PlacingInput.
 std::optional<OrderedPlan> Start::attempt(bool walks_all) {
   begin_attempt();
-  PlacingInput input{problem_, context_.shares, order_, excluded_, stops_.all, context_.initial, walks_all};
+  PlacingInput input{problem_,   context_.shares,  order_,    excluded_,
+                     stops_.all, context_.initial, walks_all, context_.from != nullptr};
   if (on_placed_) input.before_claims = [this] { report_placed(); };
   const PlacingOutcome outcome = place_all(input, attempt_->state, attempt_->placer, attempt_->room);
   if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
@@ -101,10 +109,10 @@ std::optional<OrderedPlan> Start::attempt(bool walks_all) {
   return ordered_plan_of(problem_, attempt_->state, attempt_->room.evictions());
 }
 
-// From the snapshot, without the stale gangs that have to leave.
+// From the snapshot, without the stale gangs that have to leave, and with what the earlier plan does.
 void Start::begin_attempt() {
   ClusterState state = context_.state;
-  std::vector<PlannedEviction> evictions;
+  std::vector<PlannedEviction> evictions, earlier;
   for (const GangIndex gang : problem_.gangs.indices()) {
     if (!must_evict_[gang.value()]) continue;
     for (const PodIndex pod : problem_.gangs[gang].pods) {
@@ -113,8 +121,24 @@ void Start::begin_attempt() {
       evictions.push_back({pod, EvictionReason::kStale, GangIndex::none()});
     }
   }
+  if (context_.from != nullptr) earlier = carry_out(*context_.from, state);
   stop_room_ = stops_.claims ? stops_.claims : stops_.all;
   attempt_ = std::make_unique<Attempt>(context_, order_, stop_room_, std::move(state), std::move(evictions));
+  if (!earlier.empty()) attempt_->room.adopt(earlier);
+}
+
+// All but what concerns stale gangs that have to leave. Returns the evictions.
+std::vector<PlannedEviction> Start::carry_out(const Plan& plan, ClusterState& state) const {
+  std::vector<PlannedEviction> evictions;
+  for (const Eviction& eviction : plan.evictions) {
+    if (must_evict_[problem_.pods[eviction.pod].gang.value()]) continue;
+    state.take(eviction.pod);
+    evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
+  }
+  for (const Placement& placement : plan.placements)
+    if (!must_evict_[problem_.pods[placement.pod].gang.value()])
+      state.put(placement.pod, placement.node, placement.devices);
+  return evictions;
 }
 
 void Start::report_placed() const {

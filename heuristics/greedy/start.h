@@ -1,4 +1,5 @@
-// One start of greedy: from the snapshot to a plan, by one order of the gangs, with a cluster state of its own.
+// One start of greedy: from the snapshot, or an earlier plan, to a plan, by one order of the gangs, with a cluster
+// state of its own.
 #pragma once
 
 #include <functional>
@@ -55,6 +56,7 @@ class Start {
   bool exclude(const OrderedPlan& made);
   std::optional<OrderedPlan> attempt(bool walks_all);
   void begin_attempt();
+  std::vector<PlannedEviction> carry_out(const Plan& plan, ClusterState& state) const;
   void report_placed() const;
   void find_unfinished();
 

@@ -15,9 +15,10 @@ bool could_evict_any(const Problem& problem, const ClusterState& before) {
 
 }  // namespace
 
-StartContext::StartContext(const Problem& of, const FairShares& fair_shares, int threads)
+StartContext::StartContext(const Problem& of, const FairShares& fair_shares, int threads, const Plan* plan)
     : problem(of),
       shares(fair_shares),
+      from(plan),
       state(of, ClusterState::Releasing::kFreed, threads),
       bounds(queue_bounds(of, state)),
       could_evict(could_evict_any(of, state)),

@@ -33,7 +33,6 @@ bool PreemptionPlanner::may_claim(std::int32_t rank) const {
 
 void PreemptionPlanner::adopt(const std::vector<PlannedEviction>& evictions) {
   ledger_.adopt(evictions);
-  for (const GangIndex gang : inputs_.problem.gangs.indices()) ranks_.note(gang, 0);
   watch_.has_grown();
 }
 

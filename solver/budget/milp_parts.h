@@ -16,6 +16,7 @@ struct MilpParts {
   double formulating = kTuning.parts.half;       // a model that takes longer could not be solved in time
   double choosing = kTuning.parts.main;          // gangs and victims, before their places
   double placing = kTuning.parts.half;           // of a choice
+  double dealing = kTuning.parts.most;           // of the same time, until every pod has its place
   double listing = kTuning.parts.half;           // of configurations: what takes longer is given up
   double without_columns = kTuning.parts.aside;  // priced columns, before columns for all nodes
   double first_bound = kTuning.parts.most;       // by sums, with first prices

@@ -14,6 +14,7 @@
 #include "solver/column_generation/column_generation.h"
 #include "solver/column_generation/grid_generation.h"
 #include "solver/column_generation/grids.h"
+#include "solver/engine/choice_stage.h"
 #include "solver/engine/preparation.h"
 #include "solver/lp/sum_bounds.h"
 
@@ -22,21 +23,33 @@ namespace {
 
 using column_generation::PricingTask, column_generation::RestrictedMaster;
 
-// The first level that the plan does not settle by sums, with those before it held at its values.
-class FirstOpenLevel {
+// The whole cluster as a model, for bounds that sums do not give.
+class WholeProof {
  public:
-  FirstOpenLevel(const Problem& problem, const FairShares& shares, const ProofOptions& options)
+  WholeProof(const Problem& problem, const FairShares& shares, const ProofOptions& options)
       : problem_(problem),
         options_(options),
         deadline_(options.until, false),
         preparation_(problem, shares, deadline_),
         backend_(options.worker_program) {}
 
-  // None: no better bound than `known` was found.
+  bool is_ready() const { return !preparation_.took_too_long; }
+  bool may_leave() const { return preparation_.candidates.any; }
+
+  // Requires is_ready(), and that pods may leave.
+  engine::MilpOutcome choose(const Candidate& plan, const std::vector<std::int64_t>& trivial) {
+    const engine::MilpEngineOptions options{
+        .deadline = deadline_, .threads = options_.threads, .write_model = "", .trivial = trivial};
+    return engine::outcome_for(plan, engine::choose_and_place(preparation_, plan, backend_, options),
+                               level_ids(problem_));
+  }
+
+  // Of one level, with those before it held at the plan's values. None: no better bound than `known` was found.
+  // Requires is_ready(), and that no pod may leave.
   std::optional<std::int64_t> bound(const Levels& levels, std::size_t level, std::int64_t known,
                                     std::vector<std::string>& defects) {
+    MUSTER_REQUIRE(is_ready() && !may_leave());
     RestrictedMaster& whole = preparation_.whole;
-    if (preparation_.took_too_long || preparation_.candidates.any) return std::nullopt;
     const bool has_grids = whole.supply.rooms.size() > kTuning.size.many_kinds;
     if (!whole.formulation && !whole.formulate(false, deadline_)) return std::nullopt;
     const std::vector<LevelId> ids = level_ids(problem_);
@@ -86,26 +99,47 @@ class FirstOpenLevel {
   cbc::Backend backend_;
 };
 
+// Of two bounds of a level that hold, the better one.
+std::optional<std::int64_t> tighter(LevelKind kind, std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+  if (!a || !b) return a ? a : b;
+  return is_maximised(kind) ? std::min(*a, *b) : std::max(*a, *b);
+}
+
 }  // namespace
 
-ProvenBounds prove(const Problem& problem, const FairShares& shares, const Levels& levels,
-                   const ProofOptions& options) {
+ProvenPlan prove(const Problem& problem, const FairShares& shares, Candidate plan, const ProofOptions& options) {
   const std::vector<LevelId> ids = level_ids(problem);
-  MUSTER_REQUIRE(levels.values.size() == ids.size());
+  MUSTER_REQUIRE(plan.levels.values.size() == ids.size());
   const std::vector<std::int64_t> trivial = trivial_bounds(problem, shares);
   const lp::SumBounds sums(problem, shares, trivial);
-  ProvenBounds proven{sums.reached(levels), {}};
-  sums.tighten(levels, proven.bounds);
-  std::size_t open = 0;
-  while (open < ids.size() && proven.bounds[open] == levels.values[open]) ++open;
+  ProvenPlan proven{std::move(plan), {}, {}};
+  const auto bound_by_sums = [&] {
+    proven.bounds = sums.reached(proven.plan.levels);
+    sums.tighten(proven.plan.levels, proven.bounds);
+    std::size_t open = 0;
+    while (open < ids.size() && proven.bounds[open] == proven.plan.levels.values[open]) ++open;
+    if (open < ids.size() && !proven.bounds[open]) proven.bounds[open] = trivial[open];
+    return open;
+  };
+  std::size_t open = bound_by_sums();
   if (open < ids.size() && std::chrono::steady_clock::now() < options.until) {
-    FirstOpenLevel level(problem, shares, options);
-    const std::int64_t known = proven.bounds[open].value_or(trivial[open]);
-    proven.bounds[open] = level.bound(levels, open, known, proven.defects).value_or(known);
+    WholeProof whole(problem, shares, options);
+    if (whole.is_ready() && whole.may_leave()) {
+      engine::MilpOutcome outcome = whole.choose(proven.plan, trivial);
+      proven.plan = std::move(outcome.best);
+      proven.defects = std::move(outcome.defects);
+      open = bound_by_sums();
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        proven.bounds[i] = tighter(ids[i].kind, proven.bounds[i], outcome.bounds[i]);
+    } else if (whole.is_ready()) {
+      const std::int64_t known = *proven.bounds[open];
+      proven.bounds[open] = whole.bound(proven.plan.levels, open, known, proven.defects).value_or(known);
+    }
   }
   for (std::size_t i = 0; i < ids.size(); ++i) {
     std::optional<std::int64_t>& bound = proven.bounds[i];
-    if (!bound || (is_maximised(ids[i].kind) ? levels.values[i] <= *bound : levels.values[i] >= *bound)) continue;
+    const std::int64_t value = proven.plan.levels.values[i];
+    if (!bound || (is_maximised(ids[i].kind) ? value <= *bound : value >= *bound)) continue;
     proven.defects.push_back("a bound of the level " + std::string(level_name(ids[i].kind)) +
                              " was refuted by the plan");
     bound.reset();

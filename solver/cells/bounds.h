@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "heuristics/state/candidate.h"
 #include "model/objective/fair_share.h"
-#include "model/objective/levels.h"
 #include "model/problem/problem.h"
 
 namespace muster::cells {
@@ -20,15 +20,17 @@ struct ProofOptions {
   std::string worker_program;  // see cbc::BackendOptions
 };
 
-struct ProvenBounds {
-  LevelBounds bounds;
+struct ProvenPlan {
+  Candidate plan;                    // the given one, or a better one that was found on the way
+  LevelBounds bounds;                // of it
   std::vector<std::string> defects;  // of a worker, or of a bound that the plan exceeds
 };
 
 // Bounds by sums; of the first level that these do not settle, also the Lagrangian bound at common prices of pods: what
 // demand gains beyond its prices, and the sum over all nodes of the most that each could earn at them. It holds at any
-// prices (Geoffrion 1974); column generation on grids of multipliers looks for good ones until the time is up. The
-// second kind only if no running pod may leave. Requires the levels of a plan of the problem.
-ProvenBounds prove(const Problem& problem, const FairShares& shares, const Levels& levels, const ProofOptions& options);
+// prices (Geoffrion 1974); column generation on grids of multipliers looks for good ones until the time is up. If
+// running pods may leave, it chooses gangs and victims instead (solver/choice/choice.h), which bounds all levels down
+// to `evicted` and may find a better plan. Requires a plan that obeys the rules, and its levels.
+ProvenPlan prove(const Problem& problem, const FairShares& shares, Candidate plan, const ProofOptions& options);
 
 }  // namespace muster::cells

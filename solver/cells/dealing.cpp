@@ -193,16 +193,27 @@ void settle_gangs(const Problem& problem, const Plan* plan, Dealing& dealing) {
   for (const GangIndex gang : problem.gangs.indices())
     if (dealing.is_spanning[gang] != 0) dealing.cell_of_gang[gang] = CellIndex::none();
   if (plan == nullptr) return;
-  Indexed<GangIndex, std::uint8_t> is_scattered(problem.gangs.size());
+  const Indexed<GangIndex, std::uint8_t> is_scattered = scattered_gangs(problem, dealing, *plan);
   for (const Placement& placement : plan->placements) {
-    const GangIndex gang = problem.pods[placement.pod].gang;
-    CellIndex& cell = dealing.cell_of_gang[gang];
-    const CellIndex here = dealing.cell_of_node[placement.node];
-    if (!cell.is_none() && cell != here && problem.pods[placement.pod].node.is_none()) is_scattered[gang] = 1;
-    if (cell.is_none()) cell = here;
+    CellIndex& cell = dealing.cell_of_gang[problem.pods[placement.pod].gang];
+    if (cell.is_none()) cell = dealing.cell_of_node[placement.node];
   }
   for (const GangIndex gang : problem.gangs.indices())
     if (is_scattered[gang] != 0) dealing.cell_of_gang[gang] = CellIndex::none();
+}
+
+Indexed<GangIndex, std::uint8_t> scattered_gangs(const Problem& problem, const Dealing& dealing, const Plan& plan) {
+  Indexed<GangIndex, std::uint8_t> is_scattered(problem.gangs.size());
+  Indexed<GangIndex, CellIndex> cell_of = dealing.cell_of_gang;
+  for (const Placement& placement : plan.placements) {
+    const Pod& pod = problem.pods[placement.pod];
+    const CellIndex here = dealing.cell_of_node[placement.node];
+    CellIndex& cell = cell_of[pod.gang];
+    const bool has_moved = !pod.node.is_none() && dealing.cell_of_node[pod.node] != here;
+    if (has_moved || (!cell.is_none() && cell != here)) is_scattered[pod.gang] = 1;
+    if (pod.node.is_none()) cell = here;
+  }
+  return is_scattered;
 }
 
 bool looks_beyond_cells(const Problem& problem, const Gang& gang) {

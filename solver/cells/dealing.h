@@ -20,6 +20,9 @@ Dealing deal(const Problem& problem, const DealingOptions& options);
 // Requires `cell_of_node`.
 void settle_gangs(const Problem& problem, const Plan* plan, Dealing& dealing);
 
+// Gangs that the plan places in several cells or outside their own, or moves to another: no cell can plan them alone.
+Indexed<GangIndex, std::uint8_t> scattered_gangs(const Problem& problem, const Dealing& dealing, const Plan& plan);
+
 // Whether a gang reaches beyond its cell: it must meet other pods, or be spread evenly among nodes.
 bool looks_beyond_cells(const Problem& problem, const Gang& gang);
 

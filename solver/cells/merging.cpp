@@ -6,9 +6,11 @@
 #include <map>
 #include <utility>
 
+#include "heuristics/greedy/greedy.h"
 #include "heuristics/local_search/search.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"
+#include "solver/cells/dealing.h"
 
 namespace muster::cells {
 namespace {
@@ -18,13 +20,23 @@ void append(const Plan& more, Plan& plan) {
   plan.evictions.insert(plan.evictions.end(), more.evictions.begin(), more.evictions.end());
 }
 
-// The plan of the whole, cell by cell.
+// What the plan of the whole does in each cell for gangs of this cell alone; nothing where evictions concern others,
+// since the rest may need their room.
 std::vector<Plan> parts_of(const Problem& problem, const Dealing& dealing, const Plan& plan) {
+  const Indexed<GangIndex, std::uint8_t> is_scattered = scattered_gangs(problem, dealing, plan);
+  const auto is_of_cell = [&](GangIndex gang) { return gang.is_none() || is_scattered[gang] == 0; };
   std::vector<Plan> parts(dealing.size());
   for (const Placement& placement : plan.placements)
-    parts[dealing.cell_of_node[placement.node].value()].placements.push_back(placement);
-  for (const Eviction& eviction : plan.evictions)
-    parts[dealing.cell_of_node[problem.pods[eviction.pod].node].value()].evictions.push_back(eviction);
+    if (is_of_cell(problem.pods[placement.pod].gang))
+      parts[dealing.cell_of_node[placement.node].value()].placements.push_back(placement);
+  std::vector<std::uint8_t> stands_alone(dealing.size(), 1);
+  for (const Eviction& eviction : plan.evictions) {
+    const std::size_t cell = dealing.cell_of_node[problem.pods[eviction.pod].node].value();
+    parts[cell].evictions.push_back(eviction);
+    if (!is_of_cell(problem.pods[eviction.pod].gang) || !is_of_cell(eviction.for_gang)) stands_alone[cell] = 0;
+  }
+  for (std::size_t cell = 0; cell < dealing.size(); ++cell)
+    if (stands_alone[cell] == 0) parts[cell] = {};
   return parts;
 }
 
@@ -61,22 +73,39 @@ Plan stale_evictions(const Problem& problem, const Dealing& dealing) {
   return plan;
 }
 
-}  // namespace
+bool waits_any(const Problem& problem, const Plan& plan) {
+  Indexed<PodIndex, std::uint8_t> is_placed(problem.pods.size());
+  for (const Placement& placement : plan.placements) is_placed[placement.pod] = 1;
+  return std::ranges::any_of(problem.pods.indices(), [&](PodIndex pod) {
+    return problem.pods[pod].status == PodStatus::kPending && is_placed[pod] == 0;
+  });
+}
 
-Merged merge(const Problem& problem, const FairShares& shares, const Dealing& dealing, const CellPlans& plans,
-             const Plan* before, int threads) {
-  const std::vector<LevelId> ids = level_ids(problem);
+// If its levels are no worse, and the referee passes it.
+void take_if_no_worse(const Problem& problem, const FairShares& shares, Candidate candidate, int threads,
+                      Merged& merged) {
+  if (compare(candidate.levels, merged.levels, level_ids(problem)) < 0) return;
+  if (!referee::check_plan(*problem.snapshot, problem, shares, candidate.plan, threads).empty()) return;
+  merged.plan = std::move(candidate.plan);
+  merged.levels = std::move(candidate.levels);
+}
+
+void fill_up(const Problem& problem, const FairShares& shares, const MergeOptions& options, Merged& merged) {
+  using Clock = std::chrono::steady_clock;
+  if (Clock::now() >= options.fill_until || !waits_any(problem, merged.plan)) return;
+  greedy::GreedyOptions filling;
+  filling.threads = options.threads;
+  filling.starts = 1;
+  filling.stop.all = [&] { return Clock::now() >= options.fill_until; };
+  filling.from = &merged.plan;
+  take_if_no_worse(problem, shares, greedy::solve_greedy(problem, shares, filling), options.threads, merged);
+}
+
+// Without its levels.
+Merged join(const Problem& problem, const FairShares& shares, const Dealing& dealing,
+            const std::vector<const Plan*>& chosen, int threads) {
   const Plan stale = stale_evictions(problem, dealing);
-  std::vector<Plan> old_parts =
-      before != nullptr ? parts_of(problem, dealing, *before) : std::vector<Plan>(dealing.size());
-  std::vector<const Plan*> chosen;
-  Merged merged;
-  for (std::size_t cell = 0; cell < dealing.size(); ++cell) {
-    const bool takes_new = plans[cell] && (before == nullptr || is_better(problem, *plans[cell], old_parts[cell]));
-    merged.kept += takes_new ? 0 : 1;
-    chosen.push_back(takes_new ? &*plans[cell] : &old_parts[cell]);
-  }
-  const auto join = [&](const std::vector<const Plan*>& parts) {
+  const auto together = [&](const std::vector<const Plan*>& parts) {
     Plan plan = stale;
     for (const Plan* part : parts) append(*part, plan);
     normalise(plan);
@@ -89,26 +118,42 @@ Merged merge(const Problem& problem, const FairShares& shares, const Dealing& de
     return std::string(referee::rule_name(violations[0].rule)) + ", " + violations[0].subject + ": " +
            violations[0].message;
   };
-  merged.plan = join(chosen);
-  if (!first_fault(merged.plan).empty()) {
-    std::vector<const Plan*> passed;
-    for (std::size_t cell = 0; cell < dealing.size(); ++cell) {
-      passed.push_back(chosen[cell]);
-      const std::string fault = first_fault(join(passed));
-      if (fault.empty()) continue;
-      passed.pop_back();
-      merged.refused.push_back(cell);
-      merged.reasons.push_back(fault);
-    }
-    merged.plan = join(passed);
+  Merged merged;
+  merged.plan = together(chosen);
+  if (first_fault(merged.plan).empty()) return merged;
+  std::vector<const Plan*> passed;
+  for (std::size_t cell = 0; cell < dealing.size(); ++cell) {
+    passed.push_back(chosen[cell]);
+    const std::string fault = first_fault(together(passed));
+    if (fault.empty()) continue;
+    passed.pop_back();
+    merged.refused.push_back(cell);
+    merged.reasons.push_back(fault);
   }
+  merged.plan = together(passed);
+  return merged;
+}
+
+}  // namespace
+
+Merged merge(const Problem& problem, const FairShares& shares, const Dealing& dealing, const CellPlans& plans,
+             const MergeOptions& options) {
+  const Plan* before = options.before;
+  const std::vector<Plan> old_parts =
+      before != nullptr ? parts_of(problem, dealing, *before) : std::vector<Plan>(dealing.size());
+  std::vector<const Plan*> chosen;
+  for (std::size_t cell = 0; cell < dealing.size(); ++cell) {
+    const bool takes_new = plans[cell] && (before == nullptr || is_better(problem, *plans[cell], old_parts[cell]));
+    chosen.push_back(takes_new ? &*plans[cell] : &old_parts[cell]);
+  }
+  Merged merged = join(problem, shares, dealing, chosen, options.threads);
   merged.levels = evaluate(problem, shares, merged.plan);
+  fill_up(problem, shares, options, merged);
   if (before == nullptr) return merged;
   Levels known = evaluate(problem, shares, *before);
-  if (compare(merged.levels, known, ids) >= 0) return merged;
+  if (compare(merged.levels, known, level_ids(problem)) >= 0) return merged;
   merged.plan = *before;
   merged.levels = std::move(known);
-  merged.kept = dealing.size();
   return merged;
 }
 
@@ -125,10 +170,8 @@ void improve(const Problem& problem, const FairShares& shares, Merged& merged,
     if (!end) end = until - (now - begun);
     return now >= *end;
   };
-  Candidate better = local_search::search(problem, shares, {merged.plan, merged.levels}, options);
-  if (!referee::check_plan(*problem.snapshot, problem, shares, better.plan, threads).empty()) return;
-  merged.plan = std::move(better.plan);
-  merged.levels = std::move(better.levels);
+  take_if_no_worse(problem, shares, local_search::search(problem, shares, {merged.plan, merged.levels}, options),
+                   threads, merged);
 }
 
 }  // namespace muster::cells

@@ -1,5 +1,6 @@
 #include "solver/engine/choice_stage.h"
 
+#include <optional>
 #include <utility>
 
 #include "heuristics/state/fit.h"
@@ -49,14 +50,18 @@ ChoiceOutcome choose_and_place(const MilpPreparation& preparation, const Candida
     const QueueBounds bounds = queue_bounds(setting.problem, whole.before);
     ChoicePlaces places(setting.problem, whole, *choice.solution);
     const slots::SlotTask task = places.task(bounds);
-    slots::SlotResult found = slots::find_places(task, options.deadline.part(options.parts.placing), &backend);
+    const slots::PlaceTime time{options.deadline.part(options.parts.placing),
+                                options.deadline.part(options.parts.dealing)};
+    std::optional<slots::SlotResult> found = slots::find_places(task, time, &backend);
     const Repair repair(setting, whole.demand, bounds);
     const auto tell = [&] {
       if (options.trace != nullptr) options.trace->tell(Origin::kMilp, outcome.best.levels, {});
     };
     Offers offers({setting, repair, ids, options, preparation.candidates.any}, tell, outcome);
-    std::vector<PlannedEviction> departures = places.departures(found.state, model.formulation().channels());
-    offers.offer(std::move(found.state), std::move(departures), true);
+    if (found) {
+      std::vector<PlannedEviction> departures = places.departures(found->state, model.formulation().channels());
+      offers.offer(std::move(found->state), std::move(departures), true);
+    }
   }
   if (preparation.candidates.complete) result.levels = std::move(choice.levels);
   return result;

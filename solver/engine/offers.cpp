@@ -11,11 +11,14 @@ namespace muster::engine {
 
 void Offers::offer(ClusterState state, std::vector<PlannedEviction> evictions, bool is_whole) {
   const Repair& repair = in_.repair;
+  const Deadline& deadline = in_.options.deadline;
   if (is_whole) keep_if_best(state, evictions);
   if (in_.may_leave) {
-    repair.bring_back(state, evictions);
+    if (is_whole && deadline.passed()) return;
+    repair.bring_back(state, evictions, deadline);
     keep_if_best(state, evictions);
   }
+  if ((is_whole || in_.may_leave) && deadline.passed()) return;
   repair.fill_up(state, in_.options.deadline);
   if (in_.may_leave) repair.name_claimants(state, evictions);
   keep_if_best(state, evictions);

@@ -32,7 +32,7 @@ class Offers {
   Offers& operator=(const Offers&) = delete;
 
   // Makes plans of an end state: as it is if the model was whole (one more pod can change a gang's minimum, and lower
-  // its share), and filled up, first with pods that need not have left.
+  // its share), and filled up, first with pods that need not have left. Once the deadline has passed, only the first.
   void offer(ClusterState state, std::vector<PlannedEviction> evictions, bool is_whole);
 
  private:

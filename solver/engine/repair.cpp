@@ -14,7 +14,8 @@
 
 namespace muster::engine {
 
-void Repair::bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
+void Repair::bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions,
+                        const Deadline& deadline) const {
   std::map<std::pair<std::int64_t, GangIndex>, std::vector<PodIndex>> by_gang;  // higher priorities first
   for (const PlannedEviction& eviction : evictions) {
     const GangIndex gang = problem_.pods[eviction.pod].gang;
@@ -23,7 +24,10 @@ void Repair::bring_back(ClusterState& state, const std::vector<PlannedEviction>&
   }
   for (bool again = true; again;) {
     again = false;
-    for (const auto& [key, pods] : by_gang) again = bring_back(state, key.second, pods) || again;
+    for (const auto& [key, pods] : by_gang) {
+      if (deadline.passed()) return;
+      again = bring_back(state, key.second, pods) || again;
+    }
   }
 }
 

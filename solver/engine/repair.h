@@ -22,8 +22,8 @@ class Repair {
       : problem_(setting.problem), rules_(setting.rules), demand_(demand), bounds_(bounds) {}
 
   // Every pod that can continue where it ran does: of a gang all pods, or enough for its minimum. Higher priorities
-  // first.
-  void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
+  // first. Cost: ends at the deadline.
+  void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions, const Deadline& deadline) const;
   // A victim whose claimant found no place after all gets another claimant that may preempt it, on its own node if
   // there is one.
   void name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const;

@@ -44,16 +44,17 @@ Preparation choose_left(const SlotTask& task, const PodKinds& kinds) {
   return preparation;
 }
 
-Dealing::Dealing(const SlotTask& task, const PodKinds& kinds, const Deadline& deadline)
+Dealing::Dealing(const SlotTask& task, const PodKinds& kinds, const PlaceTime& time)
     : task_(task),
-      ejecting_(deadline.without_work()),
+      ejecting_(time.improving.without_work()),
+      last_(time.last.without_work()),
       dealt_(task, kinds),
       search_(dealt_),
       ejection_(dealt_),
       is_homeless_(task.placed.size(), false),
       ejections_left_(kTuning.slots.ejections_per_pod * pods_of(task)) {}
 
-SlotResult Dealing::deal(const Preparation& preparation, const Deadline* repair) {
+std::optional<SlotResult> Dealing::deal(const Preparation& preparation, const Deadline* repair) {
   left_at_first_ = preparation.left;
   for (const PodIndex pod : preparation.left) {
     dealt_.take(pod);
@@ -66,8 +67,10 @@ SlotResult Dealing::deal(const Preparation& preparation, const Deadline* repair)
   for (const NewPods& unit : task_.placed)
     for (const PodIndex pod : unit.pods) enqueue(pod);
   deal_queue(false);
-  for (const Preparation::Device& device : preparation.devices) fill(device, preparation.parts);
+  for (const Preparation::Device& device : preparation.devices)
+    if (!last_.passed()) fill(device, preparation.parts);
   deal_queue(true);
+  if (!queue_.empty()) return std::nullopt;
   keep_min_resources();
   place_homeless(repair);
   bring_home();
@@ -81,7 +84,7 @@ void Dealing::deal_queue(bool with_sharers) {
   };
   while (!queue_.empty()) {
     const PodIndex pod = queue_.begin()->second;
-    if (!is_due(pod)) return;
+    if (!is_due(pod) || last_.passed()) return;
     queue_.erase(queue_.begin());
     deal_one(pod);
   }
@@ -210,6 +213,7 @@ void Dealing::place_homeless(const Deadline* repair) {
   for (std::size_t u = 0; u < task_.placed.size(); ++u) {
     const GangIndex gang = task_.placed[u].gang;
     if (!is_homeless_[u] || incomplete.contains(gang)) continue;
+    if (last_.passed()) return;
     is_homeless_[u] = !place_whole(NewIndex(u)) && (repair == nullptr || !place_by_ejections(NewIndex(u), *repair));
     if (is_homeless_[u]) incomplete.insert(gang);
   }
@@ -275,6 +279,7 @@ void Dealing::bring_home() {
     has_changed = false;
     for (const PodIndex pod : away) {
       if (dealt_.is_home(pod) || dealt_.is_left(pod)) continue;
+      if (last_.passed()) return;
       const bool is_better = return_home(pod) || stay_instead(pod) || exchange(pod);
       has_changed = has_changed || is_better;
     }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -39,12 +40,13 @@ Preparation choose_left(const SlotTask& task, const PodKinds& kinds);
 
 class Dealing {
  public:
-  // Once the clock has passed the deadline, hardly any pod is ejected for another one.
-  Dealing(const SlotTask& task, const PodKinds& kinds, const Deadline& deadline);
+  // Once the clock has passed `time.improving`, hardly any pod is ejected for another one.
+  Dealing(const SlotTask& task, const PodKinds& kinds, const PlaceTime& time);
 
-  // To be called once. With `repair`: for units without places all pods are ejected and dealt anew until that time, or
-  // for some trials. Cost: a few us a pod, O(nodes) for a pod that fits nowhere by itself and for each trial.
-  SlotResult deal(const Preparation& preparation, const Deadline* repair = nullptr);
+  // To be called once. None: the clock passed `time.last` before every pod was dealt. With `repair`: for units without
+  // places all pods are ejected and dealt anew until that time, or for some trials. Cost: a few us a pod, O(nodes) for
+  // a pod that fits nowhere by itself and for each trial.
+  std::optional<SlotResult> deal(const Preparation& preparation, const Deadline* repair = nullptr);
 
  private:
   void enqueue(PodIndex pod) { queue_.insert({dealt_.kinds().rank(pod), pod}); }
@@ -69,7 +71,7 @@ class Dealing {
   SlotResult result() const;
 
   const SlotTask& task_;
-  Deadline ejecting_;
+  Deadline ejecting_, last_;
   int looked_ = 0;  // pods for which others might have been ejected
   DealtState dealt_;
   NodeSearch search_;

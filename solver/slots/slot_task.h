@@ -9,6 +9,7 @@
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
 #include "model/problem/problem.h"
+#include "solver/budget/deadline.h"
 
 namespace muster::slots {
 
@@ -42,9 +43,14 @@ struct SlotTask {
   std::optional<std::int64_t> most_moves;
 };
 
+// Until when places are improved, and when every pod has to have one.
+struct PlaceTime {
+  Deadline improving, last;
+};
+
 // `state` obeys every rule of placement that can_place tests (order of binding aside, see ordered_plan_of), the parts
 // given, `most_moves`, and minResources. Of each KeptPods, `kept` pods are present. No moved pod could be at home next
-// to everything else in `state`.
+// to everything else in `state`, unless PlaceTime::last has passed.
 struct SlotResult {
   ClusterState state;                 // base, and all that stays, is moved or is placed
   std::vector<PodIndex> moved, left;  // of `kept`, ascending: present elsewhere; not present

@@ -1,5 +1,6 @@
 #include "solver/slots/slots.h"
 
+#include <optional>
 #include <utility>
 
 #include "model/base/tuning.h"
@@ -24,19 +25,21 @@ bool is_better(const SlotTask& task, const SlotResult& one, const SlotResult& ot
 
 class Places {
  public:
-  Places(const SlotTask& task, const Deadline& deadline, cbc::Backend* backend)
-      : task_(task), deadline_(deadline), backend_(backend), kinds_(task) {}
+  Places(const SlotTask& task, const PlaceTime& time, cbc::Backend* backend)
+      : task_(task), time_(time), deadline_(time.improving), backend_(backend), kinds_(task) {}
 
-  SlotResult find() {
+  std::optional<SlotResult> find() {
     Preparation preparation = choose_left(task_, kinds_);
-    Found best{preparation, Dealing(task_, kinds_, deadline_).deal(preparation)};
+    std::optional<SlotResult> first = Dealing(task_, kinds_, time_).deal(preparation);
+    if (!first) return std::nullopt;
+    Found best{std::move(preparation), *std::move(first)};
     std::optional<Work> least = 0;
     if (backend_ != nullptr && !best.result.is_proven() && !deadline_.passed()) {
       least = improve(best, Rounding::kLeast);
       if (least && !best.result.homeless.empty() && !deadline_.passed()) improve(best, Rounding::kMean);
     }
     if (least && !best.result.homeless.empty() && !deadline_.passed())
-      take_better({best.preparation, Dealing(task_, kinds_, deadline_).deal(best.preparation, &deadline_)}, best);
+      take_better(best.preparation, Dealing(task_, kinds_, time_).deal(best.preparation, &deadline_), best);
     best.result.least_moved = least;
     return std::move(best.result);
   }
@@ -46,8 +49,8 @@ class Places {
     Preparation preparation;
     SlotResult result;
   };
-  void take_better(Found other, Found& best) const {
-    if (is_better(task_, other.result, best.result)) best = std::move(other);
+  void take_better(Preparation preparation, std::optional<SlotResult> result, Found& best) const {
+    if (result && is_better(task_, *result, best.result)) best = {std::move(preparation), *std::move(result)};
   }
 
   // Returns the least moved work of the model.
@@ -62,22 +65,23 @@ class Places {
     if (best.result.homeless.empty()) known = best.result.moved_work;
     SlotModel::Outcome outcome = model.solve(*backend_, request, known);
     if (outcome.preparation) {
-      SlotResult result = Dealing(task_, kinds_, deadline_).deal(*outcome.preparation);
-      take_better({std::move(*outcome.preparation), std::move(result)}, best);
+      std::optional<SlotResult> result = Dealing(task_, kinds_, time_).deal(*outcome.preparation);
+      take_better(*std::move(outcome.preparation), std::move(result), best);
     }
     return outcome.least_moved;
   }
 
   const SlotTask& task_;
-  const Deadline& deadline_;
+  const PlaceTime& time_;
+  const Deadline& deadline_;  // of it, for what improves the places
   cbc::Backend* backend_;
   const PodKinds kinds_;
 };
 
 }  // namespace
 
-SlotResult find_places(const SlotTask& task, const Deadline& deadline, cbc::Backend* backend) {
-  return Places(task, deadline, backend).find();
+std::optional<SlotResult> find_places(const SlotTask& task, const PlaceTime& time, cbc::Backend* backend) {
+  return Places(task, time, backend).find();
 }
 
 }  // namespace muster::slots

@@ -7,14 +7,16 @@
 // cheapest smaller ones; this is also what repairs a dealing that fails.
 #pragma once
 
-#include "solver/budget/deadline.h"
+#include <optional>
+
 #include "solver/cbc/backend.h"
 #include "solver/slots/slot_task.h"
 
 namespace muster::slots {
 
 // Deterministic for a deterministic deadline. Without a backend, or if its worker fails, the result is that of the
-// heuristic, without a bound. Ends soon after the deadline: a heuristic of some 10 us a pod runs to its end.
-SlotResult find_places(const SlotTask& task, const Deadline& deadline, cbc::Backend* backend);
+// heuristic, without a bound. None: `time.last` has passed before the heuristic had dealt all pods, which takes
+// O(nodes) for each.
+std::optional<SlotResult> find_places(const SlotTask& task, const PlaceTime& time, cbc::Backend* backend);
 
 }  // namespace muster::slots

@@ -1,4 +1,7 @@
 // `muster split` and `muster merge --cells`: one snapshot that several processes plan.
+#include <algorithm>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,6 +11,14 @@
 
 namespace muster::cli {
 namespace {
+
+// To which the plan's pods go.
+std::set<std::string> nodes_of(const std::string& plan) {
+  static const std::regex pattern(R"re("node":"([^"]*)")re");
+  std::set<std::string> nodes;
+  for (std::sregex_iterator at(plan.begin(), plan.end(), pattern), end; at != end; ++at) nodes.insert((*at)[1]);
+  return nodes;
+}
 
 class Cells : public testing::Test {
  protected:
@@ -60,7 +71,7 @@ TEST_F(Cells, ComeInAnyOrder) {
   EXPECT_EQ(decisions(merge().out), decisions(in_order.out));
 }
 
-TEST_F(Cells, ThatAreMissingPlaceNothing) {
+TEST_F(Cells, ThatAreMissingAreFilledUp) {
   split("--cells 3");
   solve();
   const std::vector<std::string> lines = lines_of(place_.content("plans"));
@@ -69,6 +80,12 @@ TEST_F(Cells, ThatAreMissingPlaceNothing) {
   EXPECT_EQ(merged.exit_code, 1);
   EXPECT_NE(merged.err.find("1 cell without a plan"), std::string::npos) << merged.err;
   EXPECT_EQ(verify(merged).exit_code, 0);
+  const std::set<std::string> nodes = nodes_of(merged.out);
+  for (const std::string& cell : lines_of(place_.content("cells"))) {
+    const bool is_used = std::ranges::any_of(
+        nodes, [&](const std::string& node) { return cell.find(R"("name":")" + node + '"') != std::string::npos; });
+    EXPECT_TRUE(is_used);
+  }
 }
 
 TEST_F(Cells, GoOnInASecondRound) {

@@ -51,7 +51,7 @@ TEST(BringBack, KeepsAnEvictedPodIfItsPlaceIsFree) {
   TwoNodes two;
   for (const PodIndex pod : {kA, kB}) two.state.take(pod);
   two.state.put(kW, kN, {0, 1, 2, 3});
-  two.repair.bring_back(two.state, kBothGo);
+  two.repair.bring_back(two.state, kBothGo, Deadline(Deadline::Clock::now() + std::chrono::hours(1), false));
   ASSERT_TRUE(two.state.is_present(kA) && two.state.is_present(kB));
   EXPECT_EQ(two.state.node_of(kA), kM);
 }
@@ -61,7 +61,7 @@ TEST(BringBack, BringsNoPartOfAGangThatIsLessThanItsMinimum) {
   TwoNodes two;
   for (const PodIndex pod : {kA, kB}) two.state.take(pod);
   two.state.put(kV, kM, {0, 1, 2});
-  two.repair.bring_back(two.state, kBothGo);
+  two.repair.bring_back(two.state, kBothGo, Deadline(Deadline::Clock::now() + std::chrono::hours(1), false));
   EXPECT_FALSE(two.state.is_present(kA) || two.state.is_present(kB));
 }
 

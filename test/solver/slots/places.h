@@ -61,7 +61,10 @@ class Places {
   slots::SlotTask task() const { return {*cluster, base, bounds, kept, placed, most_moves}; }
   slots::SlotResult find(cbc::Backend* backend = nullptr,
                          std::chrono::milliseconds time = std::chrono::seconds(60)) const {
-    return slots::find_places(task(), Deadline(Deadline::Clock::now() + time, false), backend);
+    const auto now = Deadline::Clock::now();
+    return slots::find_places(task(), {Deadline(now + time, false), Deadline(now + std::chrono::hours(1), false)},
+                              backend)
+        .value();
   }
 
   Case cluster;

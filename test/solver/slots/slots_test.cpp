@@ -251,5 +251,12 @@ TEST(Slots, WithoutTimeThereIsAResult) {
   EXPECT_TRUE(result.homeless.empty());
 }
 
+TEST(SlotTime, ThereAreNoPlacesIfItIsUpBeforeAllPodsAreDealt) {
+  const Places places(nodes_with({{"a", 8}, {"b", 8}}).pod("r", runs_on("a", "0,1", gpus(2))).pods("n", 1, 8));
+  const Deadline over(Deadline::Clock::now(), false), deterministic(Deadline::Clock::now(), true);
+  EXPECT_FALSE(find_places(places.task(), {over, over}, nullptr).has_value());
+  EXPECT_TRUE(find_places(places.task(), {deterministic, deterministic}, nullptr).has_value());
+}
+
 }  // namespace
 }  // namespace muster::slots
