@@ -30,14 +30,6 @@ namespace {
 
 bool is_unlimited(Amount amount) { return amount == kUnlimited || amount == kNoBound; }
 
-lp::LinearExpression merged(const lp::LinearExpression& expression) {
-  std::map<std::int32_t, std::int64_t> terms;
-  for (const auto& [column, coefficient] : expression.terms) terms[column] += coefficient;
-  lp::LinearExpression result{expression.constant, {}};
-  for (const auto& [column, coefficient] : terms) result.add(column, coefficient);
-  return result;
-}
-
 std::int64_t divide_down(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return -divide_down(-a, b); }
 
@@ -353,7 +345,7 @@ void Formulation::add_budget_rows() {
       stay.constant -= in_.demand.running[cell].count();
     }
   for (const auto& [budget, stay] : staying_of)
-    model_.add_constraint(merged(stay), -static_cast<double>(budgets.all()[budget].allowed), lp::kInfinity,
+    model_.add_constraint(stay.merged(), -static_cast<double>(budgets.all()[budget].allowed), lp::kInfinity,
                           "budget" + std::to_string(budget.value()));
 }
 
@@ -454,7 +446,7 @@ lp::LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::si
 // lower <= expression <= upper if the column is 1. All coefficients stay multiples of the common divisor of those of
 // the expression, so that amounts in bytes do not make the others negligible.
 void Formulation::add_implied(std::int32_t column, const lp::LinearExpression& expression, double lower, double upper) {
-  const lp::LinearExpression sum = merged(expression);
+  const lp::LinearExpression sum = expression.merged();
   std::int64_t divisor = 0, least = 0, most = 0;
   for (const auto& [term, coefficient] : sum.terms) {
     divisor = std::gcd(divisor, coefficient);

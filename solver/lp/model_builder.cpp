@@ -2,12 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "solver/lp/matrix.h"
 
 namespace muster::lp {
+
+LinearExpression LinearExpression::merged() const {
+  LinearExpression sorted = *this;
+  std::ranges::sort(sorted.terms, {}, &std::pair<std::int32_t, std::int64_t>::first);
+  LinearExpression sum{constant, {}};
+  for (std::size_t i = 0; i < sorted.terms.size();) {
+    const std::int32_t column = sorted.terms[i].first;
+    std::int64_t coefficient = 0;
+    for (; i < sorted.terms.size() && sorted.terms[i].first == column; ++i) coefficient += sorted.terms[i].second;
+    sum.add(column, coefficient);
+  }
+  return sum;
+}
 
 std::int32_t ModelBuilder::add_column(double lower, double upper, bool integer, std::string name) {
   step();
@@ -37,10 +49,10 @@ void ModelBuilder::set_bounds(std::int32_t column, double lower, double upper) {
 
 // A power of two that scales the coefficients of a row down to the range in which CBC's preprocessing is reliable: with
 // rows in millionths of a device (333,333 next to 4,000,000) it has declared feasible models infeasible.
-double ModelBuilder::shrink_of(const std::map<std::int32_t, std::int64_t>& sums, std::int64_t divisor) {
+double ModelBuilder::shrink_of(const LinearExpression& merged, std::int64_t divisor) {
   constexpr double kLargest = 1024;
   double largest = 0, shrink = 1;
-  for (const auto& [column, coefficient] : sums)
+  for (const auto& [column, coefficient] : merged.terms)
     largest = std::max(largest, std::abs(static_cast<double>(coefficient / divisor)));
   while (largest * shrink > kLargest) shrink /= 2;
   return shrink;
@@ -48,11 +60,11 @@ double ModelBuilder::shrink_of(const std::map<std::int32_t, std::int64_t>& sums,
 
 std::int32_t ModelBuilder::add_constraint(const LinearExpression& expression, double lower, double upper,
                                           std::string name) {
-  std::map<std::int32_t, std::int64_t> sums;
-  for (const auto& [column, coefficient] : expression.terms) sums[column] += coefficient;
+  step(expression.terms.size());
+  const LinearExpression sum = expression.merged();
   std::int64_t divisor = 0;
   bool all_integer = true;
-  for (const auto& [column, coefficient] : sums) {
+  for (const auto& [column, coefficient] : sum.terms) {
     divisor = std::gcd(divisor, coefficient);
     all_integer = all_integer && integer_[static_cast<std::size_t>(column)] != 0;
   }
@@ -62,9 +74,9 @@ std::int32_t ModelBuilder::add_constraint(const LinearExpression& expression, do
   double high = (upper - static_cast<double>(expression.constant)) / scale;
   if (all_integer && std::isfinite(low)) low = std::ceil(low - 1e-9);
   if (all_integer && std::isfinite(high)) high = std::floor(high + 1e-9);
-  const double shrink = shrink_of(sums, divisor);
+  const double shrink = shrink_of(sum, divisor);
   const std::int32_t row = add_row(low * shrink, high * shrink, std::move(name));
-  for (const auto& [column, coefficient] : sums)
+  for (const auto& [column, coefficient] : sum.terms)
     add_entry(row, column, static_cast<double>(coefficient / divisor) * shrink);
   return row;
 }

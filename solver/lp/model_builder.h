@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +24,8 @@ struct LinearExpression {
     constant += other.constant * factor;
     for (const auto& [column, coefficient] : other.terms) add(column, coefficient * factor);
   }
+  // The same with each column once, ascending, and no zeros.
+  LinearExpression merged() const;
 };
 
 // Thrown if a model takes longer to build than there is time for.
@@ -35,10 +36,12 @@ class ModelBuilder {
   // From then on it throws ModelTooLong once the deadline has passed; checked from time to time.
   void begin_timed(const Deadline& deadline) { deadline_ = deadline; }
   void end_timed() { deadline_.reset(); }
-  // One step of building; adding a column or a row is one.
-  void step() {
-    constexpr std::uint32_t kAskEvery = 1024;
-    if (deadline_ && ++steps_ % kAskEvery == 0 && deadline_->passed()) throw ModelTooLong{};
+  // Steps of building: a column, a row, and each term of a row is one.
+  void step(std::size_t count = 1) {
+    constexpr std::size_t kAskEvery = 1024;
+    if (!deadline_ || (steps_ += count) < kAskEvery) return;
+    steps_ = 0;
+    if (deadline_->passed()) throw ModelTooLong{};
   }
 
   std::int32_t add_column(double lower, double upper, bool integer, std::string name);
@@ -58,7 +61,7 @@ class ModelBuilder {
   Milp build(const LinearExpression& objective, int sign) const;
 
  private:
-  static double shrink_of(const std::map<std::int32_t, std::int64_t>& sums, std::int64_t divisor);
+  static double shrink_of(const LinearExpression& merged, std::int64_t divisor);
 
   class Coefficient {  // as Eigen's triplets
    public:
@@ -76,7 +79,7 @@ class ModelBuilder {
   std::vector<std::string> column_names_, row_names_;
   std::vector<Coefficient> entries_;
   std::optional<Deadline> deadline_;
-  std::uint32_t steps_ = 0;
+  std::size_t steps_ = 0;  // since the clock was read
 };
 
 // The value of an expression at a point with integral values in the integer columns; rounded to the nearest integer.
