@@ -91,12 +91,13 @@ int write_cells(const cells::CellSnapshots& snapshots, std::size_t count, int th
 
 void tell(const cells::Dealing& dealing, Console& console) {
   if (dealing.too_large > 0)
-    console.say(Severity::kWarning, fmt::format("{} asked for more than any cell has room for; use fewer cells",
-                                                counted(static_cast<std::int64_t>(dealing.too_large), "gang")));
-  if (dealing.left_out > 0)
     console.say(Severity::kWarning,
-                fmt::format("{} in no cell: pod affinity, topology spread, or pods that run in several cells",
-                            counted(static_cast<std::int64_t>(dealing.left_out), "gang")));
+                fmt::format("{} asked for more than any cell has room for, and left to 'muster merge'",
+                            counted(static_cast<std::int64_t>(dealing.too_large), "gang")));
+  if (dealing.left_out > 0)
+    console.say(Severity::kWarning, fmt::format("{} in no cell, and left to 'muster merge': pod affinity, topology "
+                                                "spread, or pods that run in several cells",
+                                                counted(static_cast<std::int64_t>(dealing.left_out), "gang")));
 }
 
 }  // namespace
