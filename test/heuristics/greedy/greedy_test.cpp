@@ -621,5 +621,22 @@ TEST(Greedy, VictimsDoNotComeBackApartFromOneThatChangedItsDevices) {
   EXPECT_EQ(outcome.running("p1"), 2);
 }
 
+TEST(Greedy, AddsToAPlan) {
+  test::Case cluster(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],
+     "pods":[{"name":"old","node":"a","gpus":[0],"gpu":{"count":1},"priority":1},
+             {"name":"urgent","gpu":{"count":2},"priority":9},{"name":"x","gpu":{"count":1}},
+             {"name":"y","gpu":{"count":1}},{"name":"z","gpu":{"count":1}}])");
+  cluster.evict("old", EvictionReason::kPreempt, "urgent").place("urgent", "a", {0, 1}, {"old"}).place("y", "b", {1});
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(cluster.check(plan).empty()) << test::text_of(cluster.check(plan));
+  GreedyOptions options;
+  options.from = &plan;
+  const Plan more = solve_greedy(*cluster, cluster.shares(), options).plan;
+  EXPECT_TRUE(cluster.check(more).empty()) << test::text_of(cluster.check(more));
+  EXPECT_EQ(more.evictions, plan.evictions);
+  EXPECT_EQ(more.placements.size(), 3U);
+  for (const Placement& placement : plan.placements) EXPECT_TRUE(std::ranges::count(more.placements, placement) == 1);
+}
+
 }  // namespace
 }  // namespace muster::greedy
