@@ -69,8 +69,8 @@ Merged merge_all(const Case& whole, const Dealing& dealing, const CellPlans& pla
 }
 
 Merged fill_all(const Case& whole, const Dealing& dealing, const CellPlans& plans, const Plan* before = nullptr) {
-  const Merged merged = merge(whole.problem(), whole.shares(), dealing, plans,
-                              {before, std::chrono::steady_clock::now() + std::chrono::hours(1), 1});
+  Merged merged = merge(whole.problem(), whole.shares(), dealing, plans,
+                        {before, std::chrono::steady_clock::now() + std::chrono::hours(1), 1});
   EXPECT_TRUE(whole.check(merged.plan).empty()) << test::text_of(whole.check(merged.plan));
   EXPECT_EQ(merged.levels, evaluate(whole.problem(), whole.shares(), merged.plan));
   return merged;
