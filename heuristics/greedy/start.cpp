@@ -121,24 +121,10 @@ void Start::begin_attempt() {
       evictions.push_back({pod, EvictionReason::kStale, GangIndex::none()});
     }
   }
-  if (context_.from != nullptr) earlier = carry_out(*context_.from, state);
+  if (context_.from != nullptr) earlier = carry_out(*context_.from, state, must_evict_);
   stop_room_ = stops_.claims ? stops_.claims : stops_.all;
   attempt_ = std::make_unique<Attempt>(context_, order_, stop_room_, std::move(state), std::move(evictions));
   if (!earlier.empty()) attempt_->room.adopt(earlier);
-}
-
-// All but what concerns stale gangs that have to leave. Returns the evictions.
-std::vector<PlannedEviction> Start::carry_out(const Plan& plan, ClusterState& state) const {
-  std::vector<PlannedEviction> evictions;
-  for (const Eviction& eviction : plan.evictions) {
-    if (must_evict_[problem_.pods[eviction.pod].gang.value()]) continue;
-    state.take(eviction.pod);
-    evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
-  }
-  for (const Placement& placement : plan.placements)
-    if (!must_evict_[problem_.pods[placement.pod].gang.value()])
-      state.put(placement.pod, placement.node, placement.devices);
-  return evictions;
 }
 
 void Start::report_placed() const {

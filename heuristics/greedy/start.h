@@ -56,7 +56,6 @@ class Start {
   bool exclude(const OrderedPlan& made);
   std::optional<OrderedPlan> attempt(bool walks_all);
   void begin_attempt();
-  std::vector<PlannedEviction> carry_out(const Plan& plan, ClusterState& state) const;
   void report_placed() const;
   void find_unfinished();
 

@@ -22,6 +22,7 @@
 #include "heuristics/state/binding_order.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
+#include "model/base/require.h"
 #include "model/problem/exceeded.h"
 
 namespace muster {
@@ -438,6 +439,21 @@ OrderedPlan ordered_plan_of(const Problem& problem, const ClusterState& end_stat
   for (Placement& placement : plan.placements) std::ranges::sort(placement.devices);
   std::ranges::sort(plan.evictions, {}, &Eviction::pod);  // everything else is in order
   return {std::move(plan), std::move(unbound)};
+}
+
+std::vector<PlannedEviction> carry_out(const Plan& plan, ClusterState& state, const std::vector<bool>& left_out) {
+  const Problem& problem = state.problem();
+  MUSTER_REQUIRE(left_out.empty() || left_out.size() == problem.gangs.size());
+  const auto concerns = [&](PodIndex pod) { return left_out.empty() || !left_out[problem.pods[pod].gang.value()]; };
+  std::vector<PlannedEviction> evictions;
+  for (const Eviction& eviction : plan.evictions) {
+    if (!concerns(eviction.pod)) continue;
+    state.take(eviction.pod);
+    evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
+  }
+  for (const Placement& placement : plan.placements)
+    if (concerns(placement.pod)) state.put(placement.pod, placement.node, placement.devices);
+  return evictions;
 }
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// From the end state of a search to the plan that leads there.
+// From the end state of a search to the plan that leads there, and back.
 #pragma once
 
 #include <vector>
@@ -21,5 +21,9 @@ struct OrderedPlan {
 };
 OrderedPlan ordered_plan_of(const Problem& problem, const ClusterState& end_state,
                             const std::vector<PlannedEviction>& evictions);
+
+// Changes the state, which is as in the snapshot, as the plan says, and returns the plan's evictions; without those
+// of the gangs left out, and their placements. `left_out`: by gang; empty: none. Cost: O(pods of the plan).
+std::vector<PlannedEviction> carry_out(const Plan& plan, ClusterState& state, const std::vector<bool>& left_out = {});
 
 }  // namespace muster
