@@ -126,7 +126,7 @@ std::vector<std::string> models_of(std::string_view list) {
   return models;
 }
 
-generator::GeneratorOptions options_of(const Settings& settings) {
+generator::GeneratorOptions generator_options_of(const Settings& settings) {
   generator::GeneratorOptions options;
   if (settings.text("preset")) options = generator::generator_preset(settings.choice("preset")).value();
   options.id = settings.text("id").value_or(options.id);
@@ -145,7 +145,7 @@ generator::GeneratorOptions options_of(const Settings& settings) {
 int run_generate(int argc, const char* const* argv) {
   const Settings settings(generate_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(generate_syntax()), kExitAnswered);
-  generator::GeneratorOptions options = options_of(settings);
+  generator::GeneratorOptions options = generator_options_of(settings);
   refuse_fault(generator::generator_fault(options));
   constexpr std::int64_t kMostSnapshots = 1'000'000'000;
   const std::int64_t count = settings.integer("snapshots", 1, kMostSnapshots).value_or(1);

@@ -76,7 +76,7 @@ traces::OpenbFiles files_of(const Settings& settings) {
   return files;
 }
 
-traces::OpenbOptions options_of(const Settings& settings) {
+traces::OpenbOptions openb_options_of(const Settings& settings) {
   traces::OpenbOptions options;
   options.id = settings.text("id").value_or(options.id);
   set_seed(settings, options.seed);
@@ -104,7 +104,7 @@ traces::OpenbOptions options_of(const Settings& settings) {
 int run_import_openb(int argc, const char* const* argv) {
   const Settings settings(import_openb_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(import_openb_syntax()), kExitAnswered);
-  const traces::OpenbOptions options = options_of(settings);
+  const traces::OpenbOptions options = openb_options_of(settings);
   const auto input = traces::load_openb(files_of(settings));
   if (!input) {
     const InputError& error = input.error();

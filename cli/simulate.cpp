@@ -144,7 +144,7 @@ std::string cycle_name(const simulation::SimulationOptions& options) {
   }
 }
 
-SimulateOptions options_of(const Settings& settings) {
+SimulateOptions simulation_options_of(const Settings& settings) {
   SimulateOptions options;
   options.simulation = simulation_options(settings);
   options.policy.name = settings.choice("policy");
@@ -357,7 +357,7 @@ int run_simulate(int argc, const char* const* argv) {
   for (const char* name : {"shard", "shards", "output", "resume"}) {
     if (settings.text(name)) throw UsageError(fmt::format("--{} needs --grid", name));
   }
-  Replay replay(options_of(settings), console, !is_quiet && is_terminal(STDERR_FILENO));
+  Replay replay(simulation_options_of(settings), console, !is_quiet && is_terminal(STDERR_FILENO));
   const std::string file = settings.arguments().empty() ? "-" : settings.arguments().front();
   if (const int code = replay.read(file, reader); code != kExitAnswered) return code;
   if (const int code = replay.open(settings.text("events"), settings.text("checkpoint")); code != kExitAnswered)

@@ -27,6 +27,7 @@ struct TimeParts {
 // Times and rates of the end of a cycle and of what is repeated in it.
 struct ForecastTuning {
   std::int64_t few_items = 1'000;  // pods and nodes: from fewer, no rate is learnt, as fixed costs prevail
+  std::int64_t few_kinds = 100;    // of gangs, likewise
   double margin = 2;               // kept for a step, as a multiple of the time expected; 1.75 to 2 were in use
   double repeat = 3;               // the same for verifying, which runs again with more to do
   double first_end_ns = 300;       // per item: referee and report of the first line, then learnt; 293 to 504
@@ -41,7 +42,7 @@ struct ForecastTuning {
 struct NeedTuning {
   double greedy_start_us = 10;  // per pod, for greedy's first start; then learnt. 0.5 to 2.5, 11 to 83 with evictions
   double first_plan_us = 5;     // per item: the MILP engine's first better plan; then learnt. 3 to 7
-  double choice_us = 400;       // per item: choosing beside greedy, until it has a better plan; then learnt. 220 to 530
+  double choice_us = 2'000;     // per kind of gangs: choosing beside greedy, until it has a better plan; then learnt
   double gain_times = 10;       // first plans: for 90 % of its gain if nodes differ; measured 5, alike nodes 1
 };
 

@@ -13,10 +13,11 @@ namespace muster {
 // The time per item for a varying number of items: rises immediately, falls by halves.
 class LearntRate {
  public:
-  explicit LearntRate(double nanoseconds_each = 0) : first_(nanoseconds_each), nanoseconds_each_(nanoseconds_each) {}
+  explicit LearntRate(double nanoseconds_each = 0, std::int64_t few = kTuning.forecast.few_items)
+      : first_(nanoseconds_each), nanoseconds_each_(nanoseconds_each), few_(few) {}
   double of(std::int64_t things) const { return nanoseconds_each_ * static_cast<double>(things) / 1e6; }
   void learn(std::int64_t things, double milliseconds) {
-    if (things < kTuning.forecast.few_items) return;  // with so few, the rate does not carry over
+    if (things < few_) return;  // with so few, the rate does not carry over
     const double measured = 1e6 * milliseconds / static_cast<double>(things);
     nanoseconds_each_ = std::max(measured, (nanoseconds_each_ + measured) / 2);
   }
@@ -26,6 +27,7 @@ class LearntRate {
 
  private:
   double first_, nanoseconds_each_;
+  std::int64_t few_;
 };
 
 // The time for the end of a line, from when the last engine has finished or its time is up: the return from that engine
@@ -83,11 +85,11 @@ class EngineForecast {
   void learn_first_plan(std::int64_t items, bool nodes_differ, double milliseconds) {
     plan_[nodes_differ ? 1 : 0].learn(items, milliseconds);
   }
-  // Choosing beside greedy, until it has a better plan or has found that there is none.
-  double choice(std::int64_t items) const { return choice_.of(items); }
+  // Choosing beside greedy among kinds of gangs, until it has a better plan or has found that there is none.
+  double choice(std::int64_t kinds) const { return choice_.of(kinds); }
   // `is_enough`: else the time was up before, and more is needed.
-  void learn_choice(std::int64_t items, double milliseconds, bool is_enough) {
-    choice_.learn(items, is_enough ? milliseconds : kTuning.forecast.margin * milliseconds);
+  void learn_choice(std::int64_t kinds, double milliseconds, bool is_enough) {
+    choice_.learn(kinds, is_enough ? milliseconds : kTuning.forecast.margin * milliseconds);
   }
   void note_choice_left_out() { choice_.forget(); }
   // The engine was not begun, as it would have had no time for a first plan.
@@ -99,7 +101,7 @@ class EngineForecast {
                                    LearntRate(kNanoseconds* kTuning.needs.greedy_start_us)};
   std::array<LearntRate, 2> plan_{LearntRate(kNanoseconds * kTuning.needs.first_plan_us),
                                   LearntRate(kNanoseconds* kTuning.needs.first_plan_us)};
-  LearntRate choice_{kNanoseconds * kTuning.needs.choice_us};
+  LearntRate choice_{kNanoseconds * kTuning.needs.choice_us, kTuning.forecast.few_kinds};
 };
 
 // Milliseconds, until a plan is written; as long as for all else that is written of an item.

@@ -59,7 +59,7 @@ TimePlan make_time_plan(const InstanceSize& size, const LearntTimes& learnt, con
   plan.search.settled_trials = std::min(kTuning.size.large, size.items());
   plan.search.most_trials = kTuning.size.trials_per_item * plan.search.settled_trials;
   plan.needs = needs_of(size, learnt);
-  plan.chooses_beside_greedy = budget.has_clock && budget.has_milp && budget.threads > 1 && size.leaving > 0 &&
+  plan.chooses_beside_greedy = budget.has_clock && budget.has_milp && budget.threads > 1 && size.kinds > 0 &&
                                budget.ms >= learnt.choice && !plan.is_short_for_milp(budget.ms);
   plan.greedy = greedy_of(size, learnt, budget, plan);
   return plan;

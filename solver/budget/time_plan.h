@@ -22,6 +22,7 @@ struct InstanceSize {
   std::int64_t pods = 0, nodes = 0, gangs = 0;
   std::int64_t occupied_nodes = 0;  // on which pods run
   std::int64_t leaving = 0;         // pods that may be evicted or moved
+  std::int64_t kinds = 0;  // of gangs, as a choice of victims tells them apart; 0 if nothing can be evicted for others
 
   std::int64_t items() const { return pods + nodes; }
   bool is_large() const { return items() > kTuning.size.large; }
@@ -81,7 +82,8 @@ struct TimePlan {
   double glance_ms = 0;        // to report for each gang that there is no time for its reason
   double first_reason_ms = 0;  // to find the first reason; the others follow from it
   std::int64_t milp_work = 0;  // units of WorkLimit, without a clock
-  // Where pods may leave, choosing takes most of the time, and begins next to greedy, which then has one thread.
+  // Where pods may be evicted for others, choosing takes most of the time, and begins next to greedy, which then has
+  // one thread. Where they may only be moved, choosing first has found nothing in time that the other engines did not.
   bool chooses_beside_greedy = false;
   GreedyTimes greedy;
   StageNeeds needs;

@@ -1,9 +1,12 @@
 #include "solver/engine/offers.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "heuristics/preemption/reprieve.h"
 #include "heuristics/state/plan_of.h"
+#include "model/base/tuning.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"
 
@@ -11,14 +14,13 @@ namespace muster::engine {
 
 void Offers::offer(ClusterState state, std::vector<PlannedEviction> evictions, bool is_whole) {
   const Repair& repair = in_.repair;
-  const Deadline& deadline = in_.options.deadline;
   if (is_whole) keep_if_best(state, evictions);
   if (in_.may_leave) {
-    if (is_whole && deadline.passed()) return;
-    repair.bring_back(state, evictions, deadline);
+    if (is_whole && is_over()) return;
+    repair.bring_back(state, evictions, in_.options.deadline);
     keep_if_best(state, evictions);
   }
-  if ((is_whole || in_.may_leave) && deadline.passed()) return;
+  if ((is_whole || in_.may_leave) && is_over()) return;
   repair.fill_up(state, in_.options.deadline);
   if (in_.may_leave) repair.name_claimants(state, evictions);
   keep_if_best(state, evictions);
@@ -26,14 +28,22 @@ void Offers::offer(ClusterState state, std::vector<PlannedEviction> evictions, b
 
 // Evictions obey rules that no single put can check, so the referee checks them here.
 void Offers::keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions) {
+  const Deadline::Clock::time_point start = Deadline::Clock::now();
   Candidate candidate{plan_of(in_.setting.problem, state, evictions), {}};
   candidate.levels = evaluate(in_.setting.problem, in_.setting.shares, candidate.plan);
-  if (!keep_if_best(std::move(candidate)) || !in_.may_leave || in_.options.deadline.passed()) return;
+  const bool is_kept = keep_if_best(std::move(candidate));
+  keeping_ = std::max(keeping_, Deadline::Clock::now() - start);
+  if (!is_kept || !in_.may_leave || is_over()) return;
   // The current level determines no victims: the following levels begin with few.
   StopRequest stop;
   if (!in_.options.deadline.is_deterministic())
     stop = [until = in_.options.deadline.after(in_.options.parts.relief)] { return Deadline::Clock::now() >= until; };
   keep_if_best(preemption::reprieve_victims(in_.setting.problem, in_.setting.shares, outcome_.best, stop));
+}
+
+bool Offers::is_over() const {
+  const std::chrono::duration<double> needed = kTuning.forecast.repeat * keeping_;
+  return in_.options.deadline.passed() || in_.options.deadline.left() < needed;
 }
 
 bool Offers::keep_if_best(Candidate candidate) {

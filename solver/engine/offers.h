@@ -32,16 +32,19 @@ class Offers {
   Offers& operator=(const Offers&) = delete;
 
   // Makes plans of an end state: as it is if the model was whole (one more pod can change a gang's minimum, and lower
-  // its share), and filled up, first with pods that need not have left. Once the deadline has passed, only the first.
+  // its share), and filled up, first with pods that need not have left. Only the first if there is no time to check
+  // another plan, and to check the best one again at the end of the cycle.
   void offer(ClusterState state, std::vector<PlannedEviction> evictions, bool is_whole);
 
  private:
+  bool is_over() const;
   void keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions);
   bool keep_if_best(Candidate candidate);
 
   OffersInput in_;
   std::function<void()> on_better_;
   MilpOutcome& outcome_;
+  Deadline::Clock::duration keeping_{};  // of one plan: to make, value and check it; the longest
 };
 
 }  // namespace muster::engine

@@ -128,7 +128,7 @@ class Cycle {
             end.stopping(size_.items()),
             engines.greedy_start(size_.pods, size_.leaving > 0),
             engines.first_plan(size_.items(), size_.nodes_differ()),
-            engines.choice(size_.items())};
+            engines.choice(size_.kinds)};
   }
 
   double left_ms() const { return std::chrono::duration<double, std::milli>(deadline_.left()).count(); }
@@ -140,7 +140,7 @@ class Cycle {
     // Next to a single start a core is free for the preparation of the MILP engine, too.
     const bool milp_follows = options_.engine != Engine::kGreedy && greedy.starts == 1 && !is_short_for_milp();
     double start_ms = 0;
-    if (size_.leaving > 0 && !options_.deterministic && plan_.whole_ms < engine_forecast_.choice(size_.items()))
+    if (size_.kinds > 0 && !options_.deterministic && plan_.whole_ms < engine_forecast_.choice(size_.kinds))
       engine_forecast_.note_choice_left_out();
     std::future<void> choosing;
     if (plan_.chooses_beside_greedy && !options_.left_out.contains("choice"))
@@ -175,11 +175,12 @@ class Cycle {
     last_engine_ended_ = Clock::now();
   }
 
-  // It begins with the plan of greedy's first start, unless that settles every level.
+  // It begins with the plan of greedy's first start, unless that settles every level; with its placements alone if
+  // evicting takes long.
   void choose_if_needed() {
     trivial_ = trivial_bounds(problem_, shares_);
-    const Candidate* first = first_plan_.wait();
-    if (first != nullptr && !is_settled({*first, Origin::kGreedy, sum_bounds_.reached(first->levels)})) choose(*first);
+    const std::optional<Candidate> first = first_plan_.wait(begun_ + as_duration(kTuning.parts.aside * plan_.whole_ms));
+    if (first && !is_settled({*first, Origin::kGreedy, sum_bounds_.reached(first->levels)})) choose(*first);
   }
 
   void choose(const Candidate& start) {
@@ -192,7 +193,7 @@ class Cycle {
     const Clock::time_point begun = Clock::now();
     choice_ = engine::choose_and_place(*preparation_, start, backend_, milp);
     const double ms = milliseconds_since(begun, choice_->outcome.first_improved.value_or(Clock::now()));
-    engine_forecast_.learn_choice(size_.items(), ms, choice_->outcome.improved || !milp.deadline.passed());
+    engine_forecast_.learn_choice(size_.kinds, ms, choice_->outcome.improved || !milp.deadline.passed());
   }
 
   void take_choice() {
@@ -227,6 +228,7 @@ class Cycle {
     greedy::GreedyOptions greedy;
     greedy.threads = options_.threads;
     greedy.on_placed = [this](Candidate placed) {
+      if (plan_.chooses_beside_greedy) first_plan_.set_placed(placed);
       tracer_.tell(Origin::kGreedy, placed.levels, {});
       offers_.assign(1, {std::move(placed), Origin::kGreedy, {}});
     };

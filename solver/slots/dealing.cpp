@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <optional>
 
 #include "model/base/tuning.h"
@@ -140,9 +139,8 @@ void Dealing::fill(const Preparation::Device& planned, const std::vector<std::ve
 }
 
 bool Dealing::fill_one(SizeIndex size, NodeIndex node, std::int32_t device) {
-  const PodKinds::Rank first{size, std::numeric_limits<std::int64_t>::min(), 0, 0, PodClassIndex(0)};
   PodClassIndex tried;
-  for (auto next = queue_.lower_bound({first, PodIndex(0)}); next != queue_.end(); ++next) {
+  for (auto next = queue_.lower_bound({dealt_.kinds().first_rank(size), PodIndex(0)}); next != queue_.end(); ++next) {
     const PodIndex pod = next->second;
     if (dealt_.kinds().size_of(pod) != size) return false;
     const PodClass& pod_class = task_.problem.class_of(pod);

@@ -76,8 +76,8 @@ class Dealing {
   DealtState dealt_;
   NodeSearch search_;
   Ejection ejection_;
-  std::set<std::pair<PodKinds::Rank, PodIndex>> queue_;  // pods that are off and wanted
-  std::vector<bool> is_homeless_;                        // by position in SlotTask::placed
+  std::set<std::pair<RankIndex, PodIndex>> queue_;  // pods that are off and wanted
+  std::vector<bool> is_homeless_;                   // by position in SlotTask::placed
   std::vector<PodIndex> left_at_first_;
   std::size_t ejections_left_;
 };

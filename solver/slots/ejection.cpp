@@ -1,12 +1,15 @@
 #include "solver/slots/ejection.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "heuristics/state/fit.h"
 #include "model/base/tuning.h"
 
 namespace muster::slots {
 namespace {
+
+constexpr std::size_t kMostKnown = 3'000'000;  // costs that are remembered, each of 32 bytes
 
 // A whole user, or all users of one shared device.
 template <class Cost>
@@ -40,14 +43,9 @@ std::optional<std::vector<std::size_t>> cover(const std::vector<Item<Cost>>& ite
   return best.back()->items;
 }
 
-bool uses(const ClusterState& state, PodIndex pod, std::size_t device) {
-  const DeviceList devices = state.place_of(pod).devices;
-  return std::ranges::find(devices, static_cast<std::int32_t>(device)) != devices.end();
-}
-
 }  // namespace
 
-Ejection::Ejection(DealtState& dealt) : dealt_(dealt), known_(dealt.kinds().sizes().size()) {}
+Ejection::Ejection(DealtState& dealt) : dealt_(dealt) {}
 
 bool Ejection::may_eject(PodIndex other, PodIndex pod, Reach reach) const {
   const PodKinds& kinds = dealt_.kinds();
@@ -150,9 +148,12 @@ std::optional<Ejection::Choice> Ejection::choose_whole(PodIndex pod, NodeIndex n
 
 std::optional<Ejection::Choice> Ejection::choose_shared(PodIndex pod, NodeIndex node, Reach reach) const {
   const PodClass& pod_class = dealt_.problem().class_of(pod);
+  const DeviceUnits units = share_units(pod_class, dealt_.problem().class_of(node));
+  const auto free = dealt_.state().free_devices(node);
+  const std::vector<User> users = users_to_eject(pod, node, reach);
   std::vector<Choice> choices;
-  for (std::size_t device = 0; device < dealt_.state().free_devices(node).size(); ++device)
-    if (auto choice = clear_device(pod, node, device, reach)) choices.push_back(std::move(*choice));
+  for (std::size_t device = 0; device < free.size(); ++device)
+    if (auto choice = clear_device(units - free[device], device, users)) choices.push_back(std::move(*choice));
   const auto wanted = static_cast<std::size_t>(pod_class.gpu.devices);
   if (choices.size() < wanted) return std::nullopt;
   std::ranges::stable_sort(choices, {}, &Choice::cost);
@@ -165,54 +166,71 @@ std::optional<Ejection::Choice> Ejection::choose_shared(PodIndex pod, NodeIndex 
   return all;
 }
 
-// The cheapest users of the device first, until the share fits; then without those that are not needed.
-std::optional<Ejection::Choice> Ejection::clear_device(PodIndex pod, NodeIndex node, std::size_t device,
-                                                       Reach reach) const {
-  const ClusterState& state = dealt_.state();
-  const NodeClass& node_class = dealt_.problem().class_of(node);
-  const auto units = [&](PodIndex one) { return share_units(dealt_.problem().class_of(one), node_class); };
-  DeviceUnits lacking = units(pod) - state.free_devices(node)[device];
+std::vector<Ejection::User> Ejection::users_to_eject(PodIndex pod, NodeIndex node, Reach reach) const {
+  std::vector<User> users;
+  for (const PodIndex other : dealt_.state().pods_on(node)) {
+    const PodClass& pod_class = dealt_.problem().class_of(other);
+    if (pod_class.gpu.kind == GpuRequestKind::kNone || !may_eject(other, pod, reach)) continue;
+    users.push_back({cost_of(other, reach), other, share_units(pod_class, dealt_.problem().class_of(node)),
+                     dealt_.state().place_of(other).devices});
+  }
+  std::ranges::sort(users, {}, [](const User& user) { return std::pair(user.cost, user.pod); });
+  return users;
+}
+
+// The cheapest users first, until the share fits; then without those that are not needed.
+std::optional<Ejection::Choice> Ejection::clear_device(DeviceUnits lacking, std::size_t device,
+                                                       const std::vector<User>& users) {
   Choice choice;
-  if (lacking <= 0) return choice;
-  std::vector<PodIndex> others;
-  for (const PodIndex other : state.pods_on(node))
-    if (uses(state, other, device) && may_eject(other, pod, reach)) others.push_back(other);
-  std::ranges::sort(others, {}, [&](PodIndex other) { return std::pair(cost_of(other, reach), other); });
-  for (const PodIndex other : others) {
-    if (lacking <= 0) break;
-    lacking -= units(other);
-    choice.pods.push_back(other);
+  std::vector<const User*> chosen;
+  for (auto user = users.begin(); user != users.end() && lacking > 0; ++user) {
+    if (std::ranges::find(user->devices, static_cast<std::int32_t>(device)) == user->devices.end()) continue;
+    lacking -= user->units;
+    chosen.push_back(&*user);
   }
   if (lacking > 0) return std::nullopt;
-  std::erase_if(choice.pods, [&](PodIndex other) {
-    if (lacking + units(other) > 0) return false;
-    lacking += units(other);
-    return true;
-  });
-  for (const PodIndex other : choice.pods) choice.cost = choice.cost + cost_of(other, reach);
+  for (const User* user : chosen) {
+    if (lacking + user->units <= 0) {
+      lacking += user->units;
+      continue;
+    }
+    choice.pods.push_back(user->pod);
+    choice.cost = choice.cost + user->cost;
+  }
   return choice;
 }
 
-std::optional<Ejection::Cost> Ejection::known_cost(PodIndex pod, NodeIndex node, Reach reach) {
-  const auto cost = [&]() -> std::optional<Cost> {
-    const auto choice = choose(pod, node, reach);
-    return choice ? std::optional(choice->cost) : std::nullopt;
-  };
-  if (reach != Reach::kSmaller) return cost();
-  auto& nodes = known_[dealt_.kinds().size_of(pod)];
-  if (nodes.empty()) nodes.resize(dealt_.problem().nodes.size());
-  Known& known = nodes[node];
-  if (known.version != dealt_.state().version(node)) known = {dealt_.state().version(node), cost()};
-  return known.cost;
+std::optional<Ejection::Cost> Ejection::cost_on(PodIndex pod, NodeIndex node, Reach reach) const {
+  const auto choice = choose(pod, node, reach);
+  return choice ? std::optional(choice->cost) : std::nullopt;
+}
+
+Ejection::KnownCosts* Ejection::known_costs(PodIndex pod, Reach reach) {
+  if (reach == Reach::kAny) return nullptr;
+  const PodKinds& kinds = dealt_.kinds();
+  const bool is_by_size = reach == Reach::kSmaller;
+  if (known_.size() * dealt_.problem().nodes.size() > kMostKnown) known_.clear();
+  KnownCosts& known = known_[is_by_size ? std::pair(kinds.size_of(pod), RankIndex::none())
+                                        : std::pair(kinds.size_of(pod), kinds.rank(pod))];
+  if (known.empty()) known.resize(dealt_.problem().nodes.size());
+  return &known;
 }
 
 std::optional<Ejection::Room> Ejection::make_room(PodIndex pod, Reach reach) {
   const Problem& problem = dealt_.problem();
   const Filter& filter = dealt_.kinds().filter_of(pod);
+  KnownCosts* costs = known_costs(pod, reach);
+  const auto cost_of_room = [&](NodeIndex node) {
+    if (costs == nullptr) return cost_on(pod, node, reach);
+    Known& known = (*costs)[node];
+    const std::uint32_t version = dealt_.state().version(node);
+    if (known.version != version) known = {version, cost_on(pod, node, reach)};
+    return known.cost;
+  };
   std::vector<std::pair<Cost, NodeIndex>> nodes;
   for (const NodeIndex node : problem.nodes.indices()) {
     if (!filter.accepts(problem, node) || problem.class_of(node).devices_closed) continue;
-    if (const auto cost = known_cost(pod, node, reach)) nodes.emplace_back(*cost, node);
+    if (const auto cost = cost_of_room(node)) nodes.emplace_back(*cost, node);
   }
   const std::size_t tries = std::min(nodes.size(), kTuning.slots.ejecting_nodes);
   std::ranges::partial_sort(nodes, nodes.begin() + static_cast<std::ptrdiff_t>(tries));

@@ -25,7 +25,8 @@ class Ejection {
   };
   // Takes pods that may be moved off one node, so that the pod fits there; those later in PodKinds::rank only, so that
   // to eject for pods in that order ends, or all. Prefers the least moved work. None: nothing has changed. Cost:
-  // O(nodes), and O(pods of a node x devices) for each node that has changed since the last pod of the size, or all.
+  // O(nodes), and O(pods of a node x devices) for each node that has changed since the last pod of the size, or since
+  // the last one if that had the same rank, or all.
   std::optional<Room> make_room(PodIndex pod, Reach reach);
   // It is not ejected any more.
   void pin(PodIndex pod) { pinned_.insert(pod); }
@@ -43,10 +44,17 @@ class Ejection {
     Cost cost;
     std::vector<PodIndex> pods;
   };
+  struct User {
+    Cost cost;
+    PodIndex pod;
+    DeviceUnits units = 0;
+    DeviceList devices;
+  };
   struct Known {
     std::optional<std::uint32_t> version;
     std::optional<Cost> cost;
   };
+  using KnownCosts = Indexed<NodeIndex, Known>;
 
   bool may_eject(PodIndex other, PodIndex pod, Reach reach) const;
   Cost cost_of(PodIndex pod, Reach reach) const;
@@ -54,15 +62,19 @@ class Ejection {
   std::optional<Choice> choose(PodIndex pod, NodeIndex node, Reach reach) const;
   std::optional<Choice> choose_whole(PodIndex pod, NodeIndex node, Reach reach) const;
   std::optional<Choice> choose_shared(PodIndex pod, NodeIndex node, Reach reach) const;
-  std::optional<Choice> clear_device(PodIndex pod, NodeIndex node, std::size_t device, Reach reach) const;
-  std::optional<Cost> known_cost(PodIndex pod, NodeIndex node, Reach reach);
+  // Those of devices that may be ejected, the cheapest first.
+  std::vector<User> users_to_eject(PodIndex pod, NodeIndex node, Reach reach) const;
+  static std::optional<Choice> clear_device(DeviceUnits lacking, std::size_t device, const std::vector<User>& users);
+  // Of all nodes, for pods that reach as far. Null: none are known.
+  KnownCosts* known_costs(PodIndex pod, Reach reach);
+  std::optional<Cost> cost_on(PodIndex pod, NodeIndex node, Reach reach) const;
   std::optional<Room> take(PodIndex pod, NodeIndex node, Reach reach);
   bool take_for_resources(PodIndex pod, Room& room, Reach reach);
 
   DealtState& dealt_;
   std::set<PodIndex> pinned_;
   std::map<PodIndex, std::int64_t> penalties_;
-  Indexed<SizeIndex, Indexed<NodeIndex, Known>> known_;
+  std::map<std::pair<SizeIndex, RankIndex>, KnownCosts> known_;  // no rank: of smaller pods
 };
 
 }  // namespace muster::slots

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "heuristics/state/fit.h"
 
@@ -67,14 +68,19 @@ std::optional<NodeSearch::Score> NodeSearch::score(PodIndex pod, NodeIndex node)
   return Score{opened, order, rest_of_cores(node, cores, idle - opened)};
 }
 
-std::optional<NodeIndex> NodeSearch::find(PodIndex pod) const {
+std::optional<NodeIndex> NodeSearch::find(PodIndex pod) {
   const Problem& problem = dealt_.problem();
+  const RankIndex rank = dealt_.kinds().rank(pod);
+  if (std::exchange(rank_, rank) != rank) known_ = Indexed<NodeIndex, Known>(problem.nodes.size());
   const Filter& filter = dealt_.kinds().filter_of(pod);
   std::optional<NodeIndex> best;
   Score best_score{};
   for (const NodeIndex node : problem.nodes.indices()) {
     if (!filter.accepts(problem, node)) continue;
-    const std::optional<Score> found = score(pod, node);
+    Known& known = known_[node];
+    const std::uint32_t version = dealt_.state().version(node);
+    if (known.version != version) known = {version, score(pod, node)};
+    const std::optional<Score>& found = known.score;
     if (!found || (best && *found >= best_score) || !dealt_.fits(pod, node)) continue;
     best = node;
     best_score = *found;

@@ -16,17 +16,23 @@ class NodeSearch {
 
   // None: it fits nowhere. Whole users go where the fewest devices are idle, sharers to the device with the least room
   // left, other pods where the fewest devices are idle; equal ones where cores are left as devices need them. Cost:
-  // O(nodes) and some exact fit tests.
-  std::optional<NodeIndex> find(PodIndex pod) const;
+  // O(nodes), less if the last pod had the same rank, and some exact fit tests.
+  std::optional<NodeIndex> find(PodIndex pod);
   // Whether some node that the pod may use has the devices for it.
   bool lacks_only_resources(PodIndex pod) const;
 
  private:
   using Score = std::array<std::int64_t, 3>;  // lowest first
+  struct Known {
+    std::optional<std::uint32_t> version;
+    std::optional<Score> score;  // none: the pods have no room
+  };
   std::optional<Score> score(PodIndex pod, NodeIndex node) const;
   std::int64_t rest_of_cores(NodeIndex node, Amount request, std::int64_t idle) const;
 
   const DealtState& dealt_;
+  RankIndex rank_;  // of the last pod
+  Indexed<NodeIndex, Known> known_;
   Amount cores_of_device_ = 0;  // that pods of the task need for each
 };
 

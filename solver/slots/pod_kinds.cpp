@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -87,16 +88,17 @@ PodKinds::PodKinds(const SlotTask& task) : problem_(task.problem), pods_(task.pr
   KindNumbers numbers(problem_, sizes_, kinds_, filters_);
   for (std::size_t k = 0; k < task.kept.size(); ++k)
     for (const PodIndex pod : task.kept[k].pods)
-      pods_[pod] = {numbers.number(pod, task.kept[k].nodes), KeptIndex(k), NewIndex::none()};
+      pods_[pod] = {numbers.number(pod, task.kept[k].nodes), KeptIndex(k), NewIndex::none(), RankIndex::none()};
   for (std::size_t u = 0; u < task.placed.size(); ++u)
     for (const PodIndex pod : task.placed[u].pods)
-      pods_[pod] = {numbers.number(pod, task.placed[u].nodes), KeptIndex::none(), NewIndex(u)};
+      pods_[pod] = {numbers.number(pod, task.placed[u].nodes), KeptIndex::none(), NewIndex(u), RankIndex::none()};
   order_sizes();
   for (const Filter& filter : filters_) {
     std::int64_t count = 0;
     for (const NodeIndex node : problem_.nodes.indices()) count += filter.accepts(problem_, node) ? 1 : 0;
     accepting_.push_back(count);
   }
+  order_pods();
 }
 
 void PodKinds::order_sizes() {
@@ -118,11 +120,29 @@ void PodKinds::order_sizes() {
   sizes_ = std::move(sorted);
 }
 
-PodKinds::Rank PodKinds::rank(PodIndex pod) const {
-  const Kind& kind = kinds_[kind_of(pod)];
-  const PodClass& pod_class = problem_.class_of(pod);
-  return {kind.size, accepting_[kind.filter], -pod_class.request[kCpu.value()], -pod_class.request[kMemory.value()],
-          problem_.pods[pod].pod_class};
+void PodKinds::order_pods() {
+  const auto shape_of = [&](PodIndex pod) {
+    return pods_[pod].kind.value() * problem_.pod_classes.size() + problem_.pods[pod].pod_class.value();
+  };
+  const auto place_of = [&](PodIndex pod) {
+    const Kind& kind = kinds_[pods_[pod].kind];
+    const PodClass& pod_class = problem_.class_of(pod);
+    return std::tuple(kind.size, accepting_[kind.filter], -pod_class.request[kCpu.value()],
+                      -pod_class.request[kMemory.value()], problem_.pods[pod].pod_class);
+  };
+  std::unordered_map<std::size_t, RankIndex> ranks;
+  std::vector<PodIndex> examples;
+  for (const PodIndex pod : problem_.pods.indices())
+    if (is_known(pod) && ranks.try_emplace(shape_of(pod)).second) examples.push_back(pod);
+  std::ranges::sort(examples, {}, place_of);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    if (i > 0 && place_of(examples[i - 1]) != place_of(examples[i])) ++next;
+    ranks[shape_of(examples[i])] = RankIndex(next);
+    while (first_ranks_.size() <= size_of(examples[i]).value()) first_ranks_.push_back(RankIndex(next));
+  }
+  for (const PodIndex pod : problem_.pods.indices())
+    if (is_known(pod)) pods_[pod].rank = ranks.at(shape_of(pod));
 }
 
 }  // namespace muster::slots

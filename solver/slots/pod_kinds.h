@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 #include "model/base/index.h"
+#include "model/base/require.h"
 #include "model/problem/problem.h"
 #include "solver/slots/slot_task.h"
 
@@ -16,6 +16,7 @@ using KindIndex = Index<struct KindTag>;
 using FilterIndex = Index<struct FilterTag>;
 using KeptIndex = Index<struct KeptTag>;  // position in SlotTask::kept
 using NewIndex = Index<struct NewTag>;    // position in SlotTask::placed
+using RankIndex = Index<struct RankTag>;
 
 // Which nodes pods of some pod classes may be on.
 struct Filter {
@@ -52,23 +53,29 @@ class PodKinds {
   NewIndex new_of(PodIndex pod) const { return pods_[pod].unit; }    // the same
 
   // The order in which pods are dealt: by size, by how many nodes they may be on, by cores and memory, large ones
-  // first.
-  using Rank = std::tuple<SizeIndex, std::int64_t, Amount, Amount, PodClassIndex>;
-  Rank rank(PodIndex pod) const;
+  // first. Pods of one rank are of one size and class. Requires that the pod is known.
+  RankIndex rank(PodIndex pod) const {
+    MUSTER_REQUIRE_SLOW(is_known(pod));
+    return pods_[pod].rank;
+  }
+  RankIndex first_rank(SizeIndex size) const { return first_ranks_[size]; }
 
  private:
   struct Known {
     KindIndex kind;
     KeptIndex kept;
     NewIndex unit;
+    RankIndex rank;
   };
   void order_sizes();
+  void order_pods();
 
   const Problem& problem_;
   Indexed<SizeIndex, GpuRequest> sizes_;
   Indexed<KindIndex, Kind> kinds_;
   Indexed<FilterIndex, Filter> filters_;
   Indexed<FilterIndex, std::int64_t> accepting_;  // nodes
+  Indexed<SizeIndex, RankIndex> first_ranks_;
   Indexed<PodIndex, Known> pods_;
 };
 

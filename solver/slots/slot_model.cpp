@@ -39,7 +39,7 @@ constexpr double kFree = lp::kInfinity;
 
 // --- the model
 
-SlotModel::SlotModel(const SlotTask& task, const PodKinds& kinds, const Supply& supply)
+SlotModel::SlotModel(const SlotTask& task, const PodKinds& kinds, const Supply& supply, const Deadline& time)
     : task_(task),
       kinds_(kinds),
       supply_(supply),
@@ -49,6 +49,7 @@ SlotModel::SlotModel(const SlotTask& task, const PodKinds& kinds, const Supply& 
       cleared_(supply.device_types().size()),
       moved_of_partial_(task.kept.size(), -1),
       shares_(supply.groups().size()) {
+  builder_.begin_timed(time.without_work());
   count_new();
   for (const GroupIndex group : supply.groups().indices()) add_shares(group);
   add_node_types();
@@ -61,6 +62,7 @@ SlotModel::SlotModel(const SlotTask& task, const PodKinds& kinds, const Supply& 
   }
   if (task.most_moves && !moves_.terms.empty())
     constrain(builder_, moves_, -kFree, static_cast<double>(*task.most_moves), "moves");
+  builder_.end_timed();
 }
 
 void SlotModel::count_new() {

@@ -29,8 +29,9 @@ namespace muster::slots {
 
 class SlotModel {
  public:
-  // All outlive the object. Cost: O(columns x rows of each).
-  SlotModel(const SlotTask& task, const PodKinds& kinds, const Supply& supply);
+  // The first three outlive the object. Throws lp::ModelTooLong once the clock has passed `time`. Cost: O(columns x
+  // rows of each).
+  SlotModel(const SlotTask& task, const PodKinds& kinds, const Supply& supply, const Deadline& time);
 
   std::int32_t columns() const { return builder_.columns(); }
 

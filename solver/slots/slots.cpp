@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/base/tuning.h"
+#include "solver/lp/model_builder.h"
 #include "solver/slots/dealing.h"
 #include "solver/slots/pod_kinds.h"
 #include "solver/slots/slot_model.h"
@@ -55,8 +56,16 @@ class Places {
 
   // Returns the least moved work of the model.
   std::optional<Work> improve(Found& best, Rounding rounding) {
-    const Supply supply(task_, kinds_, rounding);
-    const SlotModel model(task_, kinds_, supply);
+    try {
+      const Deadline time = deadline_.part(kTuning.parts.half);
+      const Supply supply(task_, kinds_, rounding, time);
+      return improve(best, SlotModel(task_, kinds_, supply, time));
+    } catch (const lp::ModelTooLong&) {
+      return 0;
+    }
+  }
+
+  std::optional<Work> improve(Found& best, const SlotModel& model) {
     if (static_cast<std::size_t>(model.columns()) > kTuning.listing.most_columns) return 0;
     cbc::MilpRequest request;
     request.deadline = deadline_.after(kTuning.parts.main);

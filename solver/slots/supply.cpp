@@ -9,6 +9,7 @@
 
 #include "model/base/tuning.h"
 #include "model/problem/exceeded.h"
+#include "solver/lp/model_builder.h"
 
 namespace muster::slots {
 namespace {
@@ -52,21 +53,28 @@ struct Supply::Content {
   friend auto operator<=>(const Content&, const Content&) = default;
 };
 
-Supply::Supply(const SlotTask& task, const PodKinds& kinds, Rounding rounding)
+Supply::Supply(const SlotTask& task, const PodKinds& kinds, Rounding rounding, const Deadline& time)
     : task_(task),
       kinds_(kinds),
       rounding_(rounding),
       resident_of_(task.problem.pods.size()),
       group_of_(task.problem.nodes.size()),
       group_count_(kinds.kinds().size(), 0) {
+  const auto check_time = [clock = time.without_work()] {
+    if (clock.passed()) throw lp::ModelTooLong{};
+  };
   find_whole_sizes();
   number_residents();
-  for (const NodeIndex node : task.problem.nodes.indices()) group_of_[node] = group_of(node);
+  for (const NodeIndex node : task.problem.nodes.indices()) {
+    check_time();
+    group_of_[node] = group_of(node);
+  }
   for (const KindIndex kind : kinds.kinds().indices())
     for (const NodeGroup& group : groups_)
       if (group.accepted[kinds.kinds()[kind].filter.value()]) ++group_count_[kind];
   std::map<Content, std::size_t> known;
   for (const NodeIndex node : task.problem.nodes.indices()) {
+    check_time();
     if (group_of_[node].is_none()) continue;
     Content content = content_of(node);
     const auto [type, is_new] = known.emplace(std::move(content), node_types_.size());

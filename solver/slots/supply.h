@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "solver/budget/deadline.h"
 #include "solver/slots/fillings.h"
 #include "solver/slots/pod_kinds.h"
 
@@ -67,8 +68,9 @@ enum class Rounding : std::uint8_t { kLeast, kMean };  // the least of its size:
 
 class Supply {
  public:
-  // Both outlive the object. Cost: O(nodes x residents + node types x options^2).
-  Supply(const SlotTask& task, const PodKinds& kinds, Rounding rounding);
+  // Both outlive the object. Throws lp::ModelTooLong once the clock has passed `time`. Cost: O(nodes x residents + node
+  // types x options^2).
+  Supply(const SlotTask& task, const PodKinds& kinds, Rounding rounding, const Deadline& time);
 
   const Indexed<GroupIndex, NodeGroup>& groups() const { return groups_; }
   const Indexed<ResidentIndex, Resident>& residents() const { return residents_; }

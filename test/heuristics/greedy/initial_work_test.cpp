@@ -18,12 +18,12 @@ namespace {
 constexpr const char* kCore = R"("resources":{"cpu":1})";
 constexpr const char* kInGang = R"("resources":{"cpu":1},"gang":"g")";
 
-test::Cluster one_node() { return test::Cluster().node("n", 8, R"("resources":{"cpu":64})"); }
+test::Cluster node_of_eight() { return test::Cluster().node("n", 8, R"("resources":{"cpu":64})"); }
 
 GreedyCase counted(const test::Cluster& cluster) { return GreedyCase(test::Case(cluster)); }
 
 TEST(InitialWork, CountsWhatRunsByPriorityAndQueue) {
-  const GreedyCase cluster = counted(one_node()
+  const GreedyCase cluster = counted(node_of_eight()
                                          .running("a", "n", 1, kCore)
                                          .running("b", "n", 1, R"("resources":{"cpu":1},"priority":5)")
                                          .running("c", "n", 1, kCore)
@@ -36,22 +36,22 @@ TEST(InitialWork, CountsWhatRunsByPriorityAndQueue) {
 
 TEST(InitialWork, DoesNotCountAGangBelowItsMinimum) {
   const GreedyCase cluster =
-      counted(one_node().gang("g", R"("minMember":2)").running("a", "n", 1, kInGang).pod("b", 1, kInGang));
+      counted(node_of_eight().gang("g", R"("minMember":2)").running("a", "n", 1, kInGang).pod("b", 1, kInGang));
   EXPECT_TRUE(cluster.initial.present().empty());
 }
 
 TEST(InitialWork, OneOrderIsEnoughForOneGangOfEqualPods) {
   const GreedyCase cluster =
-      counted(one_node().gang("g").running("a", "n", 1, kCore).pod("b", 1, kInGang).pod("c", 1, kInGang));
+      counted(node_of_eight().gang("g").running("a", "n", 1, kCore).pod("b", 1, kInGang).pod("c", 1, kInGang));
   EXPECT_TRUE(cluster.initial.is_one_order_enough());
 }
 
 TEST(InitialWork, OneOrderIsNotEnoughWherePodsDifferOrMayStayBehindOrTwoGangsWait) {
   const auto is_enough = [](const test::Cluster& cluster) { return counted(cluster).initial.is_one_order_enough(); };
   const auto two = [](const char* gang) {
-    return one_node().gang("g", gang).pod("b", 1, kInGang).pod("c", 1, kInGang);
+    return node_of_eight().gang("g", gang).pod("b", 1, kInGang).pod("c", 1, kInGang);
   };
-  EXPECT_FALSE(is_enough(one_node().gang("g").pod("b", 1, kInGang).pod("c", 2, kInGang)));
+  EXPECT_FALSE(is_enough(node_of_eight().gang("g").pod("b", 1, kInGang).pod("c", 2, kInGang)));
   EXPECT_FALSE(is_enough(two(R"("minMember":1)")));
   EXPECT_FALSE(is_enough(two("").pod("d", 1, kCore)));
   EXPECT_FALSE(is_enough(two("").running("a", "n", 1, kInGang))) << "some of it runs";
@@ -59,7 +59,7 @@ TEST(InitialWork, OneOrderIsNotEnoughWherePodsDifferOrMayStayBehindOrTwoGangsWai
 
 TEST(InitialWork, OneOrderIsNotEnoughBeyondTheShares) {
   const GreedyCase cluster =
-      counted(one_node().gang("g").running("a", "n", 1, kCore).pod("b", 4, kInGang).pod("c", 4, kInGang));
+      counted(node_of_eight().gang("g").running("a", "n", 1, kCore).pod("b", 4, kInGang).pod("c", 4, kInGang));
   EXPECT_TRUE(cluster.initial.is_within_shares());
   EXPECT_FALSE(cluster.initial.is_one_order_enough());
 }

@@ -40,10 +40,10 @@ std::string in_gang(const std::string& gang, int cpu = 1) {
   return R"("gang":")" + gang + R"(","resources":{"cpu":)" + std::to_string(cpu) + "}";
 }
 
-test::Cluster one_node() { return test::Cluster().node("n", R"("resources":{"cpu":64})"); }
+test::Cluster node_with_cpu() { return test::Cluster().node("n", R"("resources":{"cpu":64})"); }
 
 TEST(WaitingGangs, ComeByPriorityThenByHowLongTheyWaitedThenAsGiven) {
-  const Waiting waiting(one_node()
+  const Waiting waiting(node_with_cpu()
                             .pod("young", R"("created":90)")
                             .pod("old", R"("created":5)")
                             .pod("high", R"("created":95,"priority":9)")
@@ -55,7 +55,8 @@ TEST(WaitingGangs, ComeByPriorityThenByHowLongTheyWaitedThenAsGiven) {
 }
 
 TEST(WaitingGangs, HaveOneShapeWhereTheyFitOrFailAlike) {
-  test::Cluster cluster = one_node().gang("a").gang("b").gang("fewer", R"("minMember":1)").gang("part").gang("mixed");
+  test::Cluster cluster =
+      node_with_cpu().gang("a").gang("b").gang("fewer", R"("minMember":1)").gang("part").gang("mixed");
   cluster.pods("a", 2, in_gang("a")).pods("b", 2, in_gang("b")).pods("f", 2, in_gang("fewer"));
   cluster.pod("p0", R"("node":"n",)" + in_gang("part")).pod("p1", in_gang("part"));
   cluster.pod("m0", in_gang("mixed")).pod("m1", in_gang("mixed", 2));
@@ -71,7 +72,7 @@ TEST(WaitingGangs, HaveOneShapeWhereTheyFitOrFailAlike) {
 }
 
 TEST(WaitingGangs, LeaveOutGangsThatHaveTooFewPods) {
-  const Waiting waiting(one_node().gang("g", R"("minMember":3)").pods("p", 2, in_gang("g")));
+  const Waiting waiting(node_with_cpu().gang("g", R"("minMember":3)").pods("p", 2, in_gang("g")));
   EXPECT_TRUE(waiting.order().empty());
   EXPECT_EQ(waiting.listed, std::vector{waiting.problem.gang("g")});
 }

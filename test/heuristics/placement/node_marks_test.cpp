@@ -12,7 +12,7 @@ namespace muster::placement {
 namespace {
 
 // Nodes a, b, c are equal; d is larger.
-constexpr const char* kCluster = R"(
+constexpr const char* kMarkedNodes = R"(
  "nodes":[{"name":"a","resources":{"cpu":"8"},"gpus":{"count":2}},{"name":"b","resources":{"cpu":"8"},"gpus":{"count":2}},
           {"name":"c","resources":{"cpu":"8"},"gpus":{"count":2}},{"name":"d","resources":{"cpu":"9"},"gpus":{"count":2}}],
  "pods":[{"name":"p","resources":{"cpu":"1"},"gpu":{"fraction":0.5}},{"name":"q","resources":{"cpu":"1"}}])";
@@ -37,7 +37,7 @@ class MarksOfNodes : public testing::Test {
     return all;
   }
 
-  test::Case problem_{kCluster};
+  test::Case problem_{kMarkedNodes};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   ImmediateRoom room_{state_};
   NodeMarks marks_{state_, room_};

@@ -9,7 +9,7 @@
 namespace muster::placement {
 namespace {
 
-constexpr const char* kCluster = R"(
+constexpr const char* kRankedNodes = R"(
  "nodes":[{"name":"a","resources":{"cpu":"8"},"gpus":{"count":4}},{"name":"b","resources":{"cpu":"8"},"gpus":{"count":2}},
           {"name":"c","resources":{"cpu":"8"},"gpus":{"count":2}},{"name":"d","resources":{"cpu":"8"}}],
  "pods":[{"name":"p","resources":{"cpu":"1"},"gpu":{"count":2}},{"name":"q","resources":{"cpu":"1"},"gpu":{"count":1}},
@@ -38,7 +38,7 @@ class RankingOfNodes : public testing::Test {
     return node.is_none() ? "none" : std::string(problem_.snapshot().nodes[node.value()].name);
   }
 
-  test::Case problem_{kCluster};
+  test::Case problem_{kRankedNodes};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   ImmediateRoom room_{state_};
   TypicalRequest typical_{*problem_, Indexed<PodClassIndex, std::int64_t>(problem_->pod_classes.size(), 0)};

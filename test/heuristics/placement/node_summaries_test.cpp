@@ -7,7 +7,7 @@
 namespace muster::placement {
 namespace {
 
-constexpr const char* kCluster = R"(
+constexpr const char* kSummarisedNodes = R"(
  "nodes":[{"name":"a","resources":{"cpu":"8","memory":"8Gi"},"gpus":{"count":4}},{"name":"b","resources":{"cpu":"8"}}],
  "pods":[{"name":"half","resources":{"cpu":"1"},"gpu":{"fraction":0.5}},
          {"name":"two","resources":{"cpu":"6"},"gpu":{"count":2}},
@@ -20,7 +20,7 @@ class SummariesOfNodes : public testing::Test {
   }
   NodeSummary requested(const char* pod) const { return requested_by(problem_.class_of(pod)); }
 
-  test::Case problem_{kCluster};
+  test::Case problem_{kSummarisedNodes};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   TypicalRequest typical_{*problem_, pending(0)};
   NodeSummaries summaries_{state_, typical_};

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-constexpr const char* kCluster = R"(
+constexpr const char* kNodesInUse = R"(
  "nodes":[{"name":"a","resources":{"cpu":"8"},"gpus":{"count":2}},{"name":"b","resources":{"cpu":"4"}}],
  "pods":[{"name":"half","resources":{"cpu":"1"},"gpu":{"fraction":0.5}},
          {"name":"whole","resources":{"cpu":"2"},"gpu":{"count":1}},
@@ -23,7 +23,7 @@ class StatesOfNodes : public testing::Test {
   }
   Amount free_cpu(const char* node) const { return nodes_.free(problem_.node(node))[kCpu.value()]; }
 
-  test::Case problem_{kCluster, test::Oddities::kSettled};
+  test::Case problem_{kNodesInUse, test::Oddities::kSettled};
   DeviceSets sets_;
   NodeStates nodes_{*problem_};
 };

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-constexpr const char* kCluster = R"(
+constexpr const char* kTouchedNodes = R"(
  "nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":1}},{"name":"c","gpus":{"count":1}}],
  "pods":[{"name":"on-a","gpu":{"count":1},"node":"a"},{"name":"on-b","gpu":{"count":1},"node":"b"},
          {"name":"on-c","gpu":{"count":1},"node":"c"}])";
@@ -27,7 +27,7 @@ class NodesTouched : public testing::Test {
     return names;
   }
 
-  test::Case problem_{kCluster};
+  test::Case problem_{kTouchedNodes};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   RecentlyTouched recent_{problem_->nodes.size()};
 };

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-constexpr const char* kCluster = R"(
+constexpr const char* kCountedNodes = R"(
  "disruptionBudgets":[{"name":"x","selector":{"matchLabels":{"app":"x"}},"allowed":1}],
  "topology":["rack"],
  "nodes":[{"name":"a","resources":{"cpu":"8"},"labels":{"rack":"r1"}},{"name":"b","resources":{"cpu":"8"},"labels":{"rack":"r1"}},
@@ -26,7 +26,7 @@ constexpr const char* kCluster = R"(
           "resources":{"cpu":"1"}}])";
 
 TEST(GangCounts, CountsPodsThatHaveSucceededFromTheBeginning) {
-  const test::Case problem(kCluster);
+  const test::Case problem(kCountedNodes);
   GangCounts counts(*problem);
   const GroupIndex root = problem->gangs[problem.gang("g")].root;
   EXPECT_EQ(counts.members(root), 1);
@@ -35,7 +35,7 @@ TEST(GangCounts, CountsPodsThatHaveSucceededFromTheBeginning) {
 }
 
 TEST(GangCounts, AVersionIncreasesWithEveryChange) {
-  const test::Case problem(kCluster);
+  const test::Case problem(kCountedNodes);
   GangCounts counts(*problem);
   EXPECT_EQ(counts.version(problem.gang("g")), 0U);
   counts.count(problem->pods[problem.pod("waits")], 1);
@@ -44,7 +44,7 @@ TEST(GangCounts, AVersionIncreasesWithEveryChange) {
 }
 
 TEST(AntiAffinityCounts, CountsOwnersAndMatchesByDomain) {
-  const test::Case problem(kCluster);
+  const test::Case problem(kCountedNodes);
   AntiAffinityCounts counts(*problem);
   ASSERT_EQ(problem->inter_pod.anti_affinities.size(), 1U);
   const AntiAffinityIndex term(std::size_t{0});
@@ -62,7 +62,7 @@ TEST(AntiAffinityCounts, CountsOwnersAndMatchesByDomain) {
 }
 
 TEST(AntiAffinityCounts, IgnoresNodesOutsideAllDomains) {
-  const test::Case problem(kCluster);
+  const test::Case problem(kCountedNodes);
   AntiAffinityCounts counts(*problem);
   const AntiAffinityIndex term(std::size_t{0});
   counts.count(*problem, problem.class_of("runs"), problem.node("d"), 1);
@@ -71,7 +71,7 @@ TEST(AntiAffinityCounts, IgnoresNodesOutsideAllDomains) {
 }
 
 TEST(BudgetsLeft, AreKeptUntilMorePodsLeaveThanAllowed) {
-  const test::Case problem(kCluster);
+  const test::Case problem(kCountedNodes);
   BudgetsLeft budgets(problem->disruption_budgets);
   const auto of_pod = problem->disruption_budgets.of(problem.pod("runs"));
   ASSERT_EQ(of_pod.size(), 1U);
@@ -92,7 +92,7 @@ TEST(BudgetsLeft, IsEmptyWithoutBudgets) {
 }
 
 TEST(StateChanges, ListsEveryChangeInOrder) {
-  const test::Case problem(kCluster);
+  const test::Case problem(kCountedNodes);
   StateChanges changes;
   changes.note(problem->pods[problem.pod("waits")], problem.node("b"));
   changes.note(problem->pods[problem.pod("owner")], problem.node("a"));
@@ -103,7 +103,7 @@ TEST(StateChanges, ListsEveryChangeInOrder) {
 }
 
 TEST(StateChanges, OnlyPodsThatRunInTheSnapshotChangeTheStandingVersion) {
-  const test::Case problem(kCluster);
+  const test::Case problem(kCountedNodes);
   StateChanges changes;
   changes.note(problem->pods[problem.pod("waits")], problem.node("b"));
   EXPECT_EQ(changes.standing_version(), 0U);

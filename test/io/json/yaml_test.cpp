@@ -21,7 +21,7 @@ Json value_of(const std::string& scalar) {
   return json ? Json::parse(*json)["v"] : Json();
 }
 
-InputError error_of(const std::string& text) {
+InputError yaml_error(const std::string& text) {
   const auto json = yaml_to_json(text);
   EXPECT_FALSE(json) << text << " became " << *json;
   return json ? InputError{} : json.error();
@@ -103,7 +103,7 @@ TEST(Yaml, ErrorsHaveAPlace) {
       {"[1]]\n", "InvalidYaml", "1:4"},
       {"a: \"\xff\"\n", "InvalidUtf8", "1:1"}};
   for (const auto& [text, code, path] : cases) {
-    const InputError error = error_of(text);
+    const InputError error = yaml_error(text);
     EXPECT_EQ(error_code_text(error.code), code) << text << error.message;
     EXPECT_EQ(error.path, path) << text << error.message;
     EXPECT_NE(error.message, "");
@@ -112,7 +112,7 @@ TEST(Yaml, ErrorsHaveAPlace) {
 
 TEST(Yaml, NestingAndAliasesHaveLimits) {
   for (const std::size_t depth : {101U, 1000U, 100'000U})
-    EXPECT_NE(error_code_text(error_of("a: " + std::string(depth, '[')).code), "");
+    EXPECT_NE(error_code_text(yaml_error("a: " + std::string(depth, '[')).code), "");
   std::string bomb = "a0: &a0 [xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx]\n", chain = "a0: &a0 {k: 1}\n",
               merges = "a0: &a0 {k: 1}\n";
   for (int i = 1; i < 60; ++i) {
@@ -124,9 +124,9 @@ TEST(Yaml, NestingAndAliasesHaveLimits) {
   }
   for (int i = 1; i < 300; ++i)
     chain += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
-  EXPECT_EQ(error_code_text(error_of(bomb).code), "TooLarge");
-  EXPECT_EQ(error_code_text(error_of(chain).code), "TooDeep");
-  EXPECT_NE(error_code_text(error_of(merges).code), "");
+  EXPECT_EQ(error_code_text(yaml_error(bomb).code), "TooLarge");
+  EXPECT_EQ(error_code_text(yaml_error(chain).code), "TooDeep");
+  EXPECT_NE(error_code_text(yaml_error(merges).code), "");
 }
 
 // The conversion keeps what another writer of YAML has made of JSON.

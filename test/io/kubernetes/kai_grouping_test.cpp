@@ -13,12 +13,12 @@ Json queue(const char* name) { return object("scheduling.run.ai/v2", "Queue", na
 
 Json of_kai(const char* name) { return pod(name, {{"schedulerName", "kai-scheduler"}}); }
 
-Json owned(Json made, const char* kind, const char* name) {
+Json owned_by_job(Json made, const char* kind, const char* name) {
   made["metadata"]["ownerReferences"] = Json::array({{{"kind", kind}, {"name", name}, {"controller", true}}});
   return made;
 }
 
-Json owner(const char* api_version, const char* kind, const char* name, int pods = 2) {
+Json job_owner(const char* api_version, const char* kind, const char* name, int pods = 2) {
   const Json containers = {{"spec", {{"schedulerName", "kai-scheduler"}, {"containers", Json::array()}}}};
   return in_namespace(
       object(api_version, kind, name, {{"replicas", pods}, {"parallelism", pods}, {"template", containers}}));
@@ -51,11 +51,11 @@ TEST(KubernetesKaiGrouping, TakesTheQueueOfTheLabel) {
 }
 
 TEST(KubernetesKaiGrouping, TakesTheLabelOfTheOwnerFirst) {
-  const Json made = owned(labelled(of_kai("p"), kQueueLabel, "q"), "Job", "train");
-  EXPECT_EQ(queue_of(made, {owner("batch/v1", "Job", "train")}), "q");
-  EXPECT_EQ(queue_of(made, {labelled(owner("batch/v1", "Job", "train"), kQueueLabel, "other")}), "other");
-  const Json unlabelled = owned(of_kai("p"), "Job", "train");
-  EXPECT_EQ(queue_of(unlabelled, {labelled(owner("batch/v1", "Job", "train"), kQueueLabel, "other")}), "other");
+  const Json made = owned_by_job(labelled(of_kai("p"), kQueueLabel, "q"), "Job", "train");
+  EXPECT_EQ(queue_of(made, {job_owner("batch/v1", "Job", "train")}), "q");
+  EXPECT_EQ(queue_of(made, {labelled(job_owner("batch/v1", "Job", "train"), kQueueLabel, "other")}), "other");
+  const Json unlabelled = owned_by_job(of_kai("p"), "Job", "train");
+  EXPECT_EQ(queue_of(unlabelled, {labelled(job_owner("batch/v1", "Job", "train"), kQueueLabel, "other")}), "other");
 }
 
 TEST(KubernetesKaiGrouping, KnowsTheNamesOfAConfiguration) {
@@ -72,7 +72,7 @@ TEST(KubernetesKaiGrouping, LeavesPodsWithAGroupAndFixedPods) {
   const Json group = in_namespace(object("scheduling.run.ai/v2alpha2", "PodGroup", "g", {{"queue", "other"}}));
   const Json grouped = annotated(labelled(of_kai("p"), kQueueLabel, "q"), "pod-group-name", "g");
   EXPECT_EQ(queue_of(grouped, {group}), "other");
-  const Json fixed = owned(labelled(of_kai("p"), kQueueLabel, "q"), "DaemonSet", "agent");
+  const Json fixed = owned_by_job(labelled(of_kai("p"), kQueueLabel, "q"), "DaemonSet", "agent");
   EXPECT_EQ(queue_of(fixed), "default");
 }
 
@@ -89,7 +89,7 @@ std::vector<std::string> gangs_of(const Json& a, const Json& b, const std::vecto
   return texts;
 }
 std::vector<std::string> gangs_of_two(const char* kind, const std::vector<Json>& more = {}) {
-  return gangs_of(owned(of_kai("a"), kind, "o"), owned(of_kai("b"), kind, "o"), more);
+  return gangs_of(owned_by_job(of_kai("a"), kind, "o"), owned_by_job(of_kai("b"), kind, "o"), more);
 }
 
 using Texts = std::vector<std::string>;
@@ -105,31 +105,35 @@ TEST(KubernetesKaiGrouping, MakesTheGangsThatKaiMakes) {
     EXPECT_EQ(gangs_of_two(kind), (Texts{"team/o 1"})) << kind << ": one group, each pod on its own";
   }
   EXPECT_EQ(gangs_of_two("Workflow"), (Texts{"team/a", "team/b"})) << "which KAI passes over";
-  EXPECT_EQ(gangs_of_two("Job", {owned(owner("batch/v1", "Job", "o"), "Workflow", "w")}), (Texts{"team/a", "team/b"}));
-  EXPECT_EQ(gangs_of_two("Job", {owned(owner("batch/v1", "Job", "o"), "CronJob", "c")}), (Texts{"team/o 1"}));
-  EXPECT_EQ(gangs_of_two("Job", {owned(owner("batch/v1", "Job", "o"), "MPIJob", "mpi")}), (Texts{"team/mpi"}));
-  EXPECT_EQ(gangs_of_two("ReplicaSet", {owned(owner("apps/v1", "ReplicaSet", "o"), "Deployment", "web")}),
+  EXPECT_EQ(gangs_of_two("Job", {owned_by_job(job_owner("batch/v1", "Job", "o"), "Workflow", "w")}),
+            (Texts{"team/a", "team/b"}));
+  EXPECT_EQ(gangs_of_two("Job", {owned_by_job(job_owner("batch/v1", "Job", "o"), "CronJob", "c")}),
+            (Texts{"team/o 1"}));
+  EXPECT_EQ(gangs_of_two("Job", {owned_by_job(job_owner("batch/v1", "Job", "o"), "MPIJob", "mpi")}),
+            (Texts{"team/mpi"}));
+  EXPECT_EQ(gangs_of_two("ReplicaSet", {owned_by_job(job_owner("apps/v1", "ReplicaSet", "o"), "Deployment", "web")}),
             (Texts{"team/a", "team/b"}));
 }
 
 TEST(KubernetesKaiGrouping, TellsThePartsOfAnOwnerApart) {
   const auto of_set = [](const char* name, const char* part) {
-    return labelled(labelled(owned(of_kai(name), "Job", name), "jobset.sigs.k8s.io/jobset-name", "set"),
+    return labelled(labelled(owned_by_job(of_kai(name), "Job", name), "jobset.sigs.k8s.io/jobset-name", "set"),
                     "jobset.sigs.k8s.io/replicatedjob-name", part);
   };
   EXPECT_EQ(gangs_of(of_set("a", "work"), of_set("b", "work")), (Texts{"team/set/work"}));
   EXPECT_EQ(gangs_of(of_set("a", "lead"), of_set("b", "work")), (Texts{"team/set/lead", "team/set/work"}));
   const auto of_workers = [](const char* name, const char* index) {
-    return labelled(labelled(owned(of_kai(name), "StatefulSet", "llm"), "leaderworkerset.sigs.k8s.io/name", "llm"),
-                    "leaderworkerset.sigs.k8s.io/group-index", index);
+    return labelled(
+        labelled(owned_by_job(of_kai(name), "StatefulSet", "llm"), "leaderworkerset.sigs.k8s.io/name", "llm"),
+        "leaderworkerset.sigs.k8s.io/group-index", index);
   };
   EXPECT_EQ(gangs_of(of_workers("a", "0"), of_workers("b", "1")), (Texts{"team/llm/0", "team/llm/1"}));
 }
 
 TEST(KubernetesKaiGrouping, KeepsOwnersOfOneNameApart) {
-  EXPECT_EQ(gangs_of(owned(of_kai("a"), "TFJob", "o"), owned(of_kai("b"), "PyTorchJob", "o")),
+  EXPECT_EQ(gangs_of(owned_by_job(of_kai("a"), "TFJob", "o"), owned_by_job(of_kai("b"), "PyTorchJob", "o")),
             (Texts{"team/o", "team/o@PyTorchJob"}));
-  EXPECT_EQ(gangs_of(owned(of_kai("a"), "TFJob", "b"), of_kai("b")), (Texts{"team/b", "team/b@pod"}));
+  EXPECT_EQ(gangs_of(owned_by_job(of_kai("a"), "TFJob", "b"), of_kai("b")), (Texts{"team/b", "team/b@pod"}));
 }
 
 TEST(KubernetesKaiGrouping, GivesPrioritiesAsKai) {
@@ -147,16 +151,16 @@ TEST(KubernetesKaiGrouping, GivesPrioritiesAsKai) {
   ranked["spec"]["priorityClassName"] = "high";
   EXPECT_EQ(gang(ranked)["priority"], 200);
   EXPECT_EQ(gang(ranked)["preemptible"], false);
-  const Json web = labelled(owned(of_kai("p"), "ReplicaSet", "web-6d4b"), "pod-template-hash", "6d4b");
+  const Json web = labelled(owned_by_job(of_kai("p"), "ReplicaSet", "web-6d4b"), "pod-template-hash", "6d4b");
   EXPECT_EQ(gang(web, {priority_class("inference", 125)})["priority"], 125);
 }
 
 TEST(KubernetesKaiGrouping, CountsForPodsThatTemplatesMake) {
-  const Json job = labelled(owner("batch/v1", "Job", "train"), kQueueLabel, "q");
+  const Json job = labelled(job_owner("batch/v1", "Job", "train"), kQueueLabel, "q");
   const ImportedObjects made = imported({queue("q"), job}, {.expand = true});
   EXPECT_EQ(made.gang("team/train-0")["queue"], "q");
   EXPECT_EQ(made.gang("team/train-1")["queue"], "q");
-  const ImportedObjects set = imported({queue("q"), owner("apps/v1", "StatefulSet", "db")}, {.expand = true});
+  const ImportedObjects set = imported({queue("q"), job_owner("apps/v1", "StatefulSet", "db")}, {.expand = true});
   EXPECT_EQ(set.pod("team/db-0")["gang"], "team/db");
   EXPECT_EQ(set.pod("team/db-1")["gang"], "team/db");
 }

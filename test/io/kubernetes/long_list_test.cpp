@@ -46,7 +46,7 @@ std::vector<std::string> pods() {
   return all;
 }
 
-std::string line_of(const std::vector<std::string>& pods) {
+std::string line_with_list(const std::vector<std::string>& pods) {
   std::string line = R"({"format":"muster/v1","podTemplates":{"small":{"resources":{"cpu":"100m"}}},"pods":[)";
   for (std::size_t i = 0; i < pods.size(); ++i) line += (i == 0 ? "" : ",") + pods[i];
   return line + "]}";
@@ -55,7 +55,7 @@ std::string line_of(const std::vector<std::string>& pods) {
 Result<Snapshot> read(const std::vector<std::string>& pods, int threads) {
   muster_v1::ReaderOptions options;
   options.threads = threads;
-  return muster_v1::SnapshotReader(options).read(line_of(pods));
+  return muster_v1::SnapshotReader(options).read(line_with_list(pods));
 }
 
 // Everything that a snapshot holds about its pods, except numbers that are only numbered in another order.
@@ -84,7 +84,7 @@ std::string told_by(const Snapshot& snapshot) {
   return out.str();
 }
 
-std::string error_of(const std::vector<std::string>& pods, int threads) {
+std::string list_error(const std::vector<std::string>& pods, int threads) {
   const Result<Snapshot> snapshot = read(pods, threads);
   return snapshot ? ""
                   : std::string(error_code_text(snapshot.error().code)) + " " + snapshot.error().path + " " +
@@ -125,9 +125,9 @@ TEST(LongList, TellsTheFirstOfSeveralErrors) {
     std::vector<std::string> list = good;
     list[static_cast<std::size_t>(first)] = R"({"name":"x","template":"large"})";
     if (first < 8'500) list[8'500] = R"({"nam":"y"})";
-    const std::string expected = error_of(list, 1);
+    const std::string expected = list_error(list, 1);
     EXPECT_TRUE(expected.starts_with("UnknownName $.pods[" + std::to_string(first) + "].template")) << expected;
-    for (const int threads : {2, 4, 8}) EXPECT_EQ(error_of(list, threads), expected);
+    for (const int threads : {2, 4, 8}) EXPECT_EQ(list_error(list, threads), expected);
   }
 }
 

@@ -7,11 +7,11 @@
 namespace muster::kubernetes {
 namespace {
 
-Json owner(const char* api_version, const char* kind, const char* name) {
+Json owner_of_pod(const char* api_version, const char* kind, const char* name) {
   return in_namespace(object(api_version, kind, name, {{"replicas", 1}}));
 }
 
-Json owned(Json made, const char* kind, const char* name) {
+Json owned_pod(Json made, const char* kind, const char* name) {
   made["metadata"]["ownerReferences"] = Json::array({{{"kind", kind}, {"name", name}, {"controller", true}}});
   return made;
 }
@@ -25,40 +25,40 @@ std::string owner_in(const std::vector<Json>& items) {
 
 TEST(KubernetesPodOwners, AreThoseThatControl) {
   EXPECT_EQ(owner_in({pod("p")}), "");
-  EXPECT_EQ(owner_in({owned(pod("p"), "PyTorchJob", "train")}), "PyTorchJob/train");
-  Json two = owned(pod("p"), "Job", "train");
+  EXPECT_EQ(owner_in({owned_pod(pod("p"), "PyTorchJob", "train")}), "PyTorchJob/train");
+  Json two = owned_pod(pod("p"), "Job", "train");
   two["metadata"]["ownerReferences"].insert(two["metadata"]["ownerReferences"].begin(),
                                             Json{{"kind", "Ticket"}, {"name", "t"}});
   EXPECT_EQ(owner_in({two}), "Job/train");
 }
 
 TEST(KubernetesPodOwners, AreTheLastOfTheChain) {
-  const Json made = owned(pod("p"), "ReplicaSet", "web-6d4b");
-  const Json set = owned(owner("apps/v1", "ReplicaSet", "web-6d4b"), "Deployment", "web");
-  EXPECT_EQ(owner_in({made, set, owner("apps/v1", "Deployment", "web")}), "Deployment/web");
+  const Json made = owned_pod(pod("p"), "ReplicaSet", "web-6d4b");
+  const Json set = owned_pod(owner_of_pod("apps/v1", "ReplicaSet", "web-6d4b"), "Deployment", "web");
+  EXPECT_EQ(owner_in({made, set, owner_of_pod("apps/v1", "Deployment", "web")}), "Deployment/web");
   EXPECT_EQ(owner_in({made, set}), "Deployment/web") << "which is not in the list itself";
   EXPECT_EQ(owner_in({made}), "ReplicaSet/web-6d4b");
   EXPECT_EQ(owner_in({labelled(made, "pod-template-hash", "6d4b")}), "Deployment/web") << "by the name";
-  const Json job = owned(owner("batch/v1", "Job", "night-1"), "CronJob", "night");
-  EXPECT_EQ(owner_in({owned(pod("p"), "Job", "night-1"), job}), "CronJob/night");
+  const Json job = owned_pod(owner_of_pod("batch/v1", "Job", "night-1"), "CronJob", "night");
+  EXPECT_EQ(owner_in({owned_pod(pod("p"), "Job", "night-1"), job}), "CronJob/night");
   Json in_other = job;
   in_other["metadata"]["namespace"] = "other";
-  EXPECT_EQ(owner_in({owned(pod("p"), "Job", "night-1"), in_other}), "Job/night-1");
+  EXPECT_EQ(owner_in({owned_pod(pod("p"), "Job", "night-1"), in_other}), "Job/night-1");
 }
 
 TEST(KubernetesPodOwners, OfACircleAreAnyOfIt) {
-  const Json job = owned(owner("batch/v1", "Job", "a"), "ReplicaSet", "b");
-  const Json set = owned(owner("apps/v1", "ReplicaSet", "b"), "Job", "a");
-  EXPECT_NE(owner_in({owned(pod("p"), "Job", "a"), job, set}), "");
+  const Json job = owned_pod(owner_of_pod("batch/v1", "Job", "a"), "ReplicaSet", "b");
+  const Json set = owned_pod(owner_of_pod("apps/v1", "ReplicaSet", "b"), "Job", "a");
+  EXPECT_NE(owner_in({owned_pod(pod("p"), "Job", "a"), job, set}), "");
 }
 
 TEST(KubernetesPodOwners, ThatHaveNoNameAreNone) {
-  EXPECT_EQ(owner_in({owned(pod("p"), "", "train")}), "");
-  EXPECT_EQ(owner_in({owned(pod("p"), "Job", "a/b")}), "") << "what the format would refuse";
+  EXPECT_EQ(owner_in({owned_pod(pod("p"), "", "train")}), "");
+  EXPECT_EQ(owner_in({owned_pod(pod("p"), "Job", "a/b")}), "") << "what the format would refuse";
 }
 
 TEST(KubernetesPodOwners, OfPodsThatTemplatesMakeAreTheirObjects) {
-  Json job = owned(owner("batch/v1", "Job", "sweep"), "JobSet", "set");
+  Json job = owned_pod(owner_of_pod("batch/v1", "Job", "sweep"), "JobSet", "set");
   job["spec"]["template"]["spec"]["containers"] = Json::array();
   EXPECT_EQ(imported({job}, {.expand = true}).pod("team/sweep-0")["owner"], "JobSet/set");
 }

@@ -13,14 +13,14 @@ constexpr const char* kStart =
     R"({"format":"muster/v1","time":100,"nodes":[{"name":"n0","gpus":{"count":8}}],"podTemplates":{"one":{"gpu":{"count":1}}}})";
 
 // The first error of the lines, as CODE PATH; empty: none.
-std::string error_of(const std::vector<std::string>& lines) {
+std::string event_error(const std::vector<std::string>& lines) {
   EventReader reader;
   for (const std::string& line : lines) {
     if (const auto error = reader.read(line)) return std::string(error_code_text(error->code)) + " " + error->path;
   }
   return "";
 }
-std::string error_of_event(const std::string& event) { return error_of({kStart, event}); }
+std::string error_of_event(const std::string& event) { return event_error({kStart, event}); }
 
 TEST(EventReader, ReadsWhatIsThereAndWhatComes) {
   EventReader reader;
@@ -58,7 +58,7 @@ TEST(EventReader, KeepsEqualSpecsOnce) {
 }
 
 TEST(EventReader, NamesThePathOfWhatIsWrong) {
-  EXPECT_EQ(error_of({R"({"event":"submit"})"}), "MissingKey $.format");
+  EXPECT_EQ(event_error({R"({"event":"submit"})"}), "MissingKey $.format");
   EXPECT_EQ(error_of_event(R"({"time":101,"event":"submit"})"), "MissingKey $.pods");
   EXPECT_EQ(error_of_event(R"({"event":"submit","pods":[]})"), "MissingKey $.time");
   EXPECT_EQ(error_of_event(R"({"time":101,"event":"leave"})"), "InvalidValue $.event");
@@ -79,19 +79,19 @@ TEST(EventReader, NamesThePathOfWhatIsWrong) {
 
 TEST(EventReader, RefusesANameThatCameBefore) {
   const std::string pod = R"({"time":101,"event":"submit","pods":[{"name":"p"}]})";
-  EXPECT_EQ(error_of({kStart, pod, pod}), "DuplicateName $");
+  EXPECT_EQ(event_error({kStart, pod, pod}), "DuplicateName $");
   const std::string gang =
       R"({"time":101,"event":"submit","gangs":[{"name":"g","minMember":1}],"pods":[{"name":"PPP","gang":"g"}]})";
   std::string again = gang;
   again.replace(again.find("PPP"), 3, "QQQ");
-  EXPECT_EQ(error_of({kStart, gang, again}), "DuplicateName $");
+  EXPECT_EQ(event_error({kStart, gang, again}), "DuplicateName $");
 }
 
 TEST(EventReader, ChecksEachGangOfLaterEventsAsTheFirst) {
   const std::string good = R"({"time":101,"event":"submit","gangs":[{"name":"g"}],"pods":[{"name":"p","gang":"g"}]})";
   const std::string bad =
       R"({"time":102,"event":"submit","gangs":[{"name":"h","minSubgroups":1}],"pods":[{"name":"q","gang":"h"}]})";
-  EXPECT_EQ(error_of({kStart, good, bad}), "InvalidValue $.gangs[0]");
+  EXPECT_EQ(event_error({kStart, good, bad}), "InvalidValue $.gangs[0]");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ const std::string kText =
     R"({"expectedDurations":[{"gpus":[1,1],"count":3,"mean":90},{"gpus":[33],"count":1,"mean":0.5,"queue":"a"}],)"
     R"("queues":[{"name":"a","gpu":{"usage":1.5},"cpu":{"usage":0.25},"memory":{"usage":7}}]})";
 
-std::string text_of(const Histories& histories) {
+std::string histories_text(const Histories& histories) {
   std::string text;
   write_histories(histories, text);
   return text;
@@ -23,9 +23,9 @@ std::string text_of(const Histories& histories) {
 TEST(Histories, AreReadBackAsTheyAreWritten) {
   const Result<Histories> histories = read_histories(kText);
   ASSERT_TRUE(histories) << histories.error().message;
-  EXPECT_EQ(text_of(*histories), kText);
-  EXPECT_EQ(text_of(*read_histories("{}")), "{}");
-  EXPECT_EQ(text_of(*read_histories(R"({"queues":[]})")), R"({"queues":[]})");
+  EXPECT_EQ(histories_text(*histories), kText);
+  EXPECT_EQ(histories_text(*read_histories("{}")), "{}");
+  EXPECT_EQ(histories_text(*read_histories(R"({"queues":[]})")), R"({"queues":[]})");
 }
 
 TEST(Histories, WhatIsBrokenIsRefusedWithItsPath) {
@@ -39,7 +39,7 @@ TEST(Histories, WhatIsBrokenIsRefusedWithItsPath) {
 
 TEST(Histories, FillInWhatTheSnapshotDoesNotTell) {
   Snapshot snapshot = test::Case::read(R"({"format":"muster/v1","queues":[{"name":"a"},{"name":"b"}]})");
-  EXPECT_EQ(text_of(fill_in(*read_histories(kText), snapshot)), kText);
+  EXPECT_EQ(histories_text(fill_in(*read_histories(kText), snapshot)), kText);
   ASSERT_EQ(snapshot.policy.over_time.expected_durations->size(), 2U);
   EXPECT_EQ(snapshot.policy.over_time.expected_durations->at(1).queue, "a");
   EXPECT_EQ(snapshot.queues[0].gpu.usage, 1'500'000);
@@ -64,7 +64,7 @@ TEST(Histories, OfDurationsAreOfNoUseIfGangsAreInTheOrderOfAge) {
 
 TEST(Histories, OfQueuesThatTheSnapshotDoesNotHaveAreLeftOut) {
   Snapshot snapshot = test::Case::read(R"({"format":"muster/v1","queues":[{"name":"b"}]})");
-  EXPECT_EQ(text_of(fill_in(*read_histories(kText), snapshot)),
+  EXPECT_EQ(histories_text(fill_in(*read_histories(kText), snapshot)),
             R"({"expectedDurations":[{"gpus":[1,1],"count":3,"mean":90}],"queues":[]})");
 }
 

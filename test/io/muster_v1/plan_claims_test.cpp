@@ -9,17 +9,18 @@
 namespace muster::muster_v1 {
 namespace {
 
-std::string line_of(const std::string& gang, const std::string& more = "") {
+std::string line_with_claims(const std::string& gang, const std::string& more = "") {
   return R"({"format":"muster/v1","id":"x","status":"ok","placements":[],"evictions":[],"gangs":[)"
          R"({"name":"g","phase":"Unschedulable","running":0,"placed":0,"evicted":0,"pending":1)" +
          gang + R"(}],"queues":[],"objective":[],"solver":{"origin":"none","proof":"heuristic","gap":0})" + more + "}";
 }
 
 TEST(PlanClaims, AreEnumsIfTheCodeIsKnown) {
-  const auto read = read_plan(line_of(R"(,"reason":"InsufficientCpu","makeRoom":"Priority",)"
-                                      R"("blockers":[{"code":"InsufficientCpu","nodes":2}])",
-                                      R"(,"warnings":[{"object":"node","name":"n","code":"Exceeded","message":"m"}])"),
-                              nullptr);
+  const auto read =
+      read_plan(line_with_claims(R"(,"reason":"InsufficientCpu","makeRoom":"Priority",)"
+                                 R"("blockers":[{"code":"InsufficientCpu","nodes":2}])",
+                                 R"(,"warnings":[{"object":"node","name":"n","code":"Exceeded","message":"m"}])"),
+                nullptr);
   ASSERT_TRUE(read) << read.error().path << " " << read.error().message;
   ASSERT_EQ(read->gangs.size(), 1U);
   const GangClaim& gang = read->gangs.front();
@@ -34,7 +35,7 @@ TEST(PlanClaims, AreEnumsIfTheCodeIsKnown) {
 
 TEST(PlanClaims, AreKeptAsTextIfTheCodeIsUnknown) {
   const auto read = read_plan(
-      line_of(
+      line_with_claims(
           R"(,"reason":"MoonPhase","makeRoom":"Tide","expectedStart":"2026-11-21T10:00:00Z","expectedStartReason":"Spring",)"
           R"("blockers":[{"code":"Insufficientcpu","nodes":2}])",
           R"(,"warnings":[{"object":"node","name":"n","code":"Odd","message":"m"}])"),
@@ -60,7 +61,7 @@ TEST(PlanClaims, OfErrorRecordsMayHaveUnknownCodes) {
 }
 
 TEST(PlanClaims, OfAbsentCodesAreNone) {
-  const auto read = read_plan(line_of(""), nullptr);
+  const auto read = read_plan(line_with_claims(""), nullptr);
   ASSERT_TRUE(read) << read.error().path << " " << read.error().message;
   EXPECT_EQ(read->gangs.at(0).reason, Claimed<explain::Reason>(explain::Reason{}));
   EXPECT_EQ(read->gangs.at(0).make_room, Claimed<explain::MakeRoomCode>(explain::MakeRoomCode::kNone));

@@ -10,15 +10,15 @@
 namespace muster::muster_v1 {
 namespace {
 
-std::string text_of(std::size_t i) {
+std::string pooled_text(std::size_t i) {
   return std::string(i % 5000 == 0 ? 700'000 : i % 97, static_cast<char>('a' + i % 26)) + std::to_string(i);
 }
 
 TEST(StringPool, KeepsViewsValidWhileItGrows) {
   StringPool pool;
   std::vector<std::string_view> views;
-  for (std::size_t i = 0; i < 20'000; ++i) views.push_back(pool.store(text_of(i)));
-  for (std::size_t i = 0; i < views.size(); ++i) ASSERT_EQ(views[i], text_of(i));
+  for (std::size_t i = 0; i < 20'000; ++i) views.push_back(pool.store(pooled_text(i)));
+  for (std::size_t i = 0; i < views.size(); ++i) ASSERT_EQ(views[i], pooled_text(i));
 }
 
 TEST(StringPool, KeepsViewsValidWhenItIsMoved) {
@@ -43,13 +43,13 @@ TEST(StringPool, KeepsViewsOfAPoolThatItTakesOver) {
   for (std::size_t part = 0; part < 4; ++part) {
     StringPool pool;
     for (std::size_t i = 0; i < 1'000; ++i) {
-      views.push_back(pool.store(text_of(views.size())));
-      if (part % 2 == 1) views.push_back(all.store(text_of(views.size())));
+      views.push_back(pool.store(pooled_text(views.size())));
+      if (part % 2 == 1) views.push_back(all.store(pooled_text(views.size())));
     }
     all.take(std::move(pool));
     EXPECT_EQ(pool.store("again"), "again");  // NOLINT(bugprone-use-after-move): this is what is promised
   }
-  for (std::size_t i = 0; i < views.size(); ++i) ASSERT_EQ(views[i], text_of(i));
+  for (std::size_t i = 0; i < views.size(); ++i) ASSERT_EQ(views[i], pooled_text(i));
 }
 
 TEST(StringPool, TakesEmptyAndBinaryText) {

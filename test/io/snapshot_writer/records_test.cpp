@@ -9,7 +9,7 @@ namespace muster::snapshot_writer {
 namespace {
 
 template <class Write>
-std::string text_of(Write write) {
+std::string record_text(Write write) {
   std::string text;
   json::JsonWriter writer(text);
   write(writer);
@@ -17,11 +17,11 @@ std::string text_of(Write write) {
 }
 
 std::string gpu(GpuRequestKind kind, std::int64_t devices, std::int64_t share) {
-  return text_of([&](json::JsonWriter& w) { write_gpu_request(w, kind, devices, share); });
+  return record_text([&](json::JsonWriter& w) { write_gpu_request(w, kind, devices, share); });
 }
 
 std::string place(const PodPlaceRecord& record) {
-  return text_of([&](json::JsonWriter& w) { write_pod_place(w, record); });
+  return record_text([&](json::JsonWriter& w) { write_pod_place(w, record); });
 }
 
 TEST(SnapshotRecords, AGpuRequestHasTheUnitOfItsKind) {
@@ -49,22 +49,22 @@ TEST(SnapshotRecords, DevicesOfAPodAreListed) {
 }
 
 TEST(SnapshotRecords, ANodeWithoutDevicesHasNoGpus) {
-  EXPECT_EQ(text_of([](json::JsonWriter& w) { write_devices(w, {0, 80, "Mi", "A"}); }), "");
-  EXPECT_EQ(text_of([](json::JsonWriter& w) { write_devices(w, {2, 0, "Mi", ""}); }), R"(,"gpus":{"count":2})");
-  EXPECT_EQ(text_of([](json::JsonWriter& w) {
+  EXPECT_EQ(record_text([](json::JsonWriter& w) { write_devices(w, {0, 80, "Mi", "A"}); }), "");
+  EXPECT_EQ(record_text([](json::JsonWriter& w) { write_devices(w, {2, 0, "Mi", ""}); }), R"(,"gpus":{"count":2})");
+  EXPECT_EQ(record_text([](json::JsonWriter& w) {
               write_devices(w, {2, 80, "", "A"});
             }),
             R"(,"gpus":{"count":2,"memory":"80","model":"A"})");
 }
 
 TEST(SnapshotRecords, EmptyTextsAreLeftOut) {
-  EXPECT_EQ(text_of([](json::JsonWriter& w) { write_text(w, "key", ""); }), "");
-  EXPECT_EQ(text_of([](json::JsonWriter& w) {
+  EXPECT_EQ(record_text([](json::JsonWriter& w) { write_text(w, "key", ""); }), "");
+  EXPECT_EQ(record_text([](json::JsonWriter& w) {
               write_toleration(w, {"", "Exists", "", ""});
             }),
             R"({"operator":"Exists"})");
-  EXPECT_EQ(text_of([](json::JsonWriter& w) { write_topology_request(w, {}); }), "");
-  EXPECT_EQ(text_of([](json::JsonWriter& w) { write_subgroups(w, {}); }), "");
+  EXPECT_EQ(record_text([](json::JsonWriter& w) { write_topology_request(w, {}); }), "");
+  EXPECT_EQ(record_text([](json::JsonWriter& w) { write_subgroups(w, {}); }), "");
 }
 
 }  // namespace

@@ -98,14 +98,14 @@ TEST(EngineForecast, ForgetsTheTimeOfAnEngineThatIsLeftOut) {
 // What was left out once is tried again, but not at once.
 TEST(EngineForecast, LeavesChoosingOutAfterItHasFoundNothingInTime) {
   EngineForecast forecast;
-  constexpr std::int64_t kItems = 5'000;
-  EXPECT_DOUBLE_EQ(forecast.choice(kItems), 2'000);
-  forecast.learn_choice(kItems, 1'900, true);
-  EXPECT_DOUBLE_EQ(forecast.choice(kItems), 1'950);
-  forecast.learn_choice(kItems, 1'900, false);
-  EXPECT_DOUBLE_EQ(forecast.choice(kItems), 3'800);
+  constexpr std::int64_t kKinds = 1'000;
+  EXPECT_DOUBLE_EQ(forecast.choice(kKinds), 2'000);
+  forecast.learn_choice(kKinds, 1'900, true);
+  EXPECT_DOUBLE_EQ(forecast.choice(kKinds), 1'950);
+  forecast.learn_choice(kKinds, 1'900, false);
+  EXPECT_DOUBLE_EQ(forecast.choice(kKinds), 3'800);
   forecast.note_choice_left_out();
-  EXPECT_DOUBLE_EQ(forecast.choice(kItems), 2'900);
+  EXPECT_DOUBLE_EQ(forecast.choice(kKinds), 2'900);
 }
 
 }  // namespace

@@ -133,12 +133,14 @@ TEST(TimePlan, CountsWorkWithoutAClock) {
   EXPECT_EQ(allotments(large, budget), (TimeAllotments{{"searchTrials", 100'000}, {"milpWork", 20'000'000'000}}));
 }
 
-// Where pods may leave and there is time for it, choosing gets the second thread; else greedy's second start does, for
-// as long as the first.
+// Where pods may be evicted and there is time for it, choosing gets the second thread; else greedy's second start does,
+// for as long as the first.
 TEST(TimePlan, ChoosesBesideGreedyWhereThereIsTimeForIt) {
   LearntTimes learnt = kLearnt;
   learnt.choice = 2'000;
-  const InstanceSize size = size_of(5'000, 1'000, 1'000, 3'000);
+  InstanceSize size = size_of(5'000, 1'000, 1'000, 3'000);
+  EXPECT_FALSE(make_time_plan(size, learnt, {.ms = 2'000, .threads = 2}).chooses_beside_greedy) << "moves alone";
+  size.kinds = 100;
   const auto plan_of = [&](TimeBudget budget) { return make_time_plan(size, learnt, budget); };
   const TimePlan chooses = plan_of({.ms = 2'000, .threads = 2}), starts = plan_of({.ms = 1'999, .threads = 2});
   EXPECT_TRUE(chooses.chooses_beside_greedy);
