@@ -191,6 +191,8 @@ void Dealing::give_up() {
   queue_.clear();
   is_homeless_.assign(is_homeless_.size(), true);
   dealt_.reset();
+  search_.forget();
+  ejection_.forget();
   for (const PodIndex pod : left_at_first_) {
     dealt_.take(pod);
     dealt_.leave(pod);
@@ -242,8 +244,11 @@ bool Dealing::place_by_ejections(NewIndex unit, const Deadline& deadline) {
   for (const PodIndex pod : pods.pods) enqueue(pod);
   const bool is_done = deal_by_ejections(deadline) && fit::min_resources(dealt_.state(), pods.gang);
   queue_.clear();
-  if (!is_done) dealt_ = before;
-  return is_done;
+  if (is_done) return true;
+  dealt_ = before;
+  search_.forget();
+  ejection_.forget();
+  return false;
 }
 
 bool Dealing::deal_by_ejections(const Deadline& deadline) {

@@ -25,13 +25,15 @@ class Ejection {
   };
   // Takes pods that may be moved off one node, so that the pod fits there; those later in PodKinds::rank only, so that
   // to eject for pods in that order ends, or all. Prefers the least moved work. None: nothing has changed. Cost:
-  // O(nodes), and O(pods of a node x devices) for each node that has changed since the last pod of the size, or since
-  // the last one if that had the same rank, or all.
+  // O(nodes), and O(pods of a node x devices) for each node that has changed since the last pod of the rank (of the
+  // size, for smaller ones), or all.
   std::optional<Room> make_room(PodIndex pod, Reach reach);
   // It is not ejected any more.
   void pin(PodIndex pod) { pinned_.insert(pod); }
   // It is hard to place.
   void punish(PodIndex pod) { ++penalties_[pod]; }
+  // To be called if the state is replaced by an earlier one.
+  void forget() { known_.clear(); }
 
  private:
   struct Cost {

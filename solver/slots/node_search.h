@@ -18,6 +18,8 @@ class NodeSearch {
   // left, other pods where the fewest devices are idle; equal ones where cores are left as devices need them. Cost:
   // O(nodes), less if the last pod had the same rank, and some exact fit tests.
   std::optional<NodeIndex> find(PodIndex pod);
+  // To be called if the state is replaced by an earlier one.
+  void forget() { rank_ = RankIndex::none(); }
   // Whether some node that the pod may use has the devices for it.
   bool lacks_only_resources(PodIndex pod) const;
 
