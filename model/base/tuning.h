@@ -145,13 +145,15 @@ struct MilpTuning {
 
 // Places of a choice (solver/slots). By contended clusters of 20 to 1,000 nodes; no ranges were recorded.
 struct SlotTuning {
-  std::size_t ejecting_nodes = 32;    // the cheapest, that are tried for one pod
-  std::size_t ejections_per_pod = 4;  // on average, after which no more are tried
-  int repair_trials = 1'000;          // for one unit without places
-  std::size_t options = 500;          // ways in which pods leave or fill one node or shared device, before some are
-                                      // left out
-  int in_any_case = 16;               // pods for which room is made without time, too: some milliseconds on
-                                      // thousands of nodes
+  std::size_t ejecting_nodes = 32;     // the cheapest, that are tried for one pod
+  std::size_t ejections_per_pod = 4;   // on average, after which no more are tried
+  int repair_trials = 1'000;           // for one unit without places
+  std::size_t options = 500;           // ways in which pods leave or fill one node or shared device, before some are
+                                       // left out
+  int in_any_case = 16;                // pods for which room is made without time, too: some milliseconds on
+                                       // thousands of nodes
+  std::size_t most_known = 3'000'000;  // costs that are remembered, 32 bytes each, before all are forgotten: OpenB x 4
+                                       // has 0.9 million at most; with those of one rank, dealing takes twice as long
 };
 
 // Bounds of levels by sums (model/objective): with more, a bound is weaker or left out.

@@ -9,8 +9,6 @@
 namespace muster::slots {
 namespace {
 
-constexpr std::size_t kMostKnown = 3'000'000;  // costs that are remembered, each of 32 bytes
-
 // A whole user, or all users of one shared device.
 template <class Cost>
 struct Item {
@@ -208,10 +206,9 @@ std::optional<Ejection::Cost> Ejection::cost_on(PodIndex pod, NodeIndex node, Re
 Ejection::KnownCosts* Ejection::known_costs(PodIndex pod, Reach reach) {
   if (reach == Reach::kAny) return nullptr;
   const PodKinds& kinds = dealt_.kinds();
-  const bool is_by_size = reach == Reach::kSmaller;
-  if (known_.size() * dealt_.problem().nodes.size() > kMostKnown) known_.clear();
-  KnownCosts& known = known_[is_by_size ? std::pair(kinds.size_of(pod), RankIndex::none())
-                                        : std::pair(kinds.size_of(pod), kinds.rank(pod))];
+  if (known_.size() * dealt_.problem().nodes.size() > kTuning.slots.most_known) known_.clear();
+  const RankIndex rank = reach == Reach::kSmaller ? RankIndex::none() : kinds.rank(pod);
+  KnownCosts& known = known_[{kinds.size_of(pod), rank}];
   if (known.empty()) known.resize(dealt_.problem().nodes.size());
   return &known;
 }
@@ -221,11 +218,8 @@ std::optional<Ejection::Room> Ejection::make_room(PodIndex pod, Reach reach) {
   const Filter& filter = dealt_.kinds().filter_of(pod);
   KnownCosts* costs = known_costs(pod, reach);
   const auto cost_of_room = [&](NodeIndex node) {
-    if (costs == nullptr) return cost_on(pod, node, reach);
-    Known& known = (*costs)[node];
-    const std::uint32_t version = dealt_.state().version(node);
-    if (known.version != version) known = {version, cost_on(pod, node, reach)};
-    return known.cost;
+    const auto find = [&] { return cost_on(pod, node, reach); };
+    return costs == nullptr ? find() : (*costs)[node].of(dealt_.state().version(node), find);
   };
   std::vector<std::pair<Cost, NodeIndex>> nodes;
   for (const NodeIndex node : problem.nodes.indices()) {

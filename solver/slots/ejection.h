@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "solver/slots/dealt_state.h"
+#include "solver/slots/known_value.h"
 
 namespace muster::slots {
 
@@ -52,11 +53,7 @@ class Ejection {
     DeviceUnits units = 0;
     DeviceList devices;
   };
-  struct Known {
-    std::optional<std::uint32_t> version;
-    std::optional<Cost> cost;
-  };
-  using KnownCosts = Indexed<NodeIndex, Known>;
+  using KnownCosts = Indexed<NodeIndex, KnownValue<Cost>>;
 
   bool may_eject(PodIndex other, PodIndex pod, Reach reach) const;
   Cost cost_of(PodIndex pod, Reach reach) const;

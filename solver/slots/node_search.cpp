@@ -71,16 +71,13 @@ std::optional<NodeSearch::Score> NodeSearch::score(PodIndex pod, NodeIndex node)
 std::optional<NodeIndex> NodeSearch::find(PodIndex pod) {
   const Problem& problem = dealt_.problem();
   const RankIndex rank = dealt_.kinds().rank(pod);
-  if (std::exchange(rank_, rank) != rank) known_ = Indexed<NodeIndex, Known>(problem.nodes.size());
+  if (std::exchange(rank_, rank) != rank) known_ = Indexed<NodeIndex, KnownValue<Score>>(problem.nodes.size());
   const Filter& filter = dealt_.kinds().filter_of(pod);
   std::optional<NodeIndex> best;
   Score best_score{};
   for (const NodeIndex node : problem.nodes.indices()) {
     if (!filter.accepts(problem, node)) continue;
-    Known& known = known_[node];
-    const std::uint32_t version = dealt_.state().version(node);
-    if (known.version != version) known = {version, score(pod, node)};
-    const std::optional<Score>& found = known.score;
+    const std::optional<Score>& found = known_[node].of(dealt_.state().version(node), [&] { return score(pod, node); });
     if (!found || (best && *found >= best_score) || !dealt_.fits(pod, node)) continue;
     best = node;
     best_score = *found;

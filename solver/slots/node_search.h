@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "solver/slots/dealt_state.h"
+#include "solver/slots/known_value.h"
 
 namespace muster::slots {
 
@@ -25,17 +26,13 @@ class NodeSearch {
 
  private:
   using Score = std::array<std::int64_t, 3>;  // lowest first
-  struct Known {
-    std::optional<std::uint32_t> version;
-    std::optional<Score> score;  // none: the pods have no room
-  };
   std::optional<Score> score(PodIndex pod, NodeIndex node) const;
   std::int64_t rest_of_cores(NodeIndex node, Amount request, std::int64_t idle) const;
 
   const DealtState& dealt_;
-  RankIndex rank_;  // of the last pod
-  Indexed<NodeIndex, Known> known_;
-  Amount cores_of_device_ = 0;  // that pods of the task need for each
+  RankIndex rank_;                               // of the last pod
+  Indexed<NodeIndex, KnownValue<Score>> known_;  // for pods of that rank
+  Amount cores_of_device_ = 0;                   // that pods of the task need for each
 };
 
 }  // namespace muster::slots
