@@ -65,6 +65,8 @@ bool will_have_object(const KubernetesPod& pod) {
     case GroupSystem::kCoschedulingSigs:
       return !pod.membership.labels.min_available;
     case GroupSystem::kKueue:
+    case GroupSystem::kKoordinator:
+    case GroupSystem::kYunikorn:
     case GroupSystem::kKaiPod:
     case GroupSystem::kNone:
       return false;
@@ -89,6 +91,10 @@ std::string_view distinction(const GroupIdentity& identity) {
       return "scheduling.sigs.k8s.io";
     case GroupSystem::kKueue:
       return "kueue.x-k8s.io";
+    case GroupSystem::kKoordinator:
+      return "koordinator.sh";
+    case GroupSystem::kYunikorn:
+      return "yunikorn.apache.org";
     case GroupSystem::kKaiOwner:
       return identity.group;
     case GroupSystem::kKaiPod:
@@ -142,6 +148,8 @@ bool write_min_resources(KubernetesReading& in, json::JsonWriter& writer, json::
 }  // namespace
 
 std::size_t KubernetesGangs::append(const KubernetesGroup& group) {
+  has_dialects_ = has_dialects_ || group.identity.system == GroupSystem::kKoordinator ||
+                  group.identity.system == GroupSystem::kYunikorn || group.dialect.is_koordinator;
   gangs_.emplace_back().group = group;
   return gangs_.size() - 1;
 }
@@ -181,9 +189,10 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
   const bool is_awaited = awaits_groups_ && will_have_object(pod);
   if (group.identity.system == GroupSystem::kCoscheduling && !is_awaited) return kNoGang;
   if (group.identity.system == GroupSystem::kVolcano) group.queue = "default";
-  const bool is_told_by_pods = group.identity.system == GroupSystem::kCoschedulingSigs ||
-                               group.identity.system == GroupSystem::kKueue ||
-                               is_expected_of_kai(group.identity.system);
+  const bool is_told_by_pods =
+      group.identity.system == GroupSystem::kCoschedulingSigs || group.identity.system == GroupSystem::kKueue ||
+      group.identity.system == GroupSystem::kKoordinator || group.identity.system == GroupSystem::kYunikorn ||
+      is_expected_of_kai(group.identity.system);
   if (is_awaited)
     group.held = "the object of its group does not exist yet";
   else if (!is_told_by_pods)
@@ -197,6 +206,7 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
 
 void KubernetesGangs::join(KubernetesPod& pod) {
   has_joined_ = true;
+  protect(pod);
   if (pod.membership.reference.system == GroupSystem::kNone || pod.state.is_left_out) return;
   if (!(pod.membership.reference == last_reference_) || pod.namespace_name != last_namespace_) {
     last_ = find_or_add(pod);
@@ -215,25 +225,40 @@ void KubernetesGangs::join(KubernetesPod& pod) {
   set_subgroup(pod, gang);
 }
 
+// A PriorityClass of YuniKorn protects its pods, unless a pod says otherwise.
+void KubernetesGangs::protect(KubernetesPod& pod) const {
+  std::optional<bool>& allows = pod.membership.dialect.allows_preemption;
+  if (!allows && pod.constraints.scheduler == "yunikorn" && priorities_.forbids_preemption(pod.priority.class_name))
+    allows = false;
+}
+
 void GangPods::add(const KubernetesPod& pod, std::int32_t priority) {
   const GroupLabels& labels = pod.membership.labels;
   const std::string_view since = pod.state.created;
   ++count;
   if (pod.state.status == PodStatus::kSucceeded) ++succeeded;
+  if (pod.state.is_on_node() && !pod.membership.dialect.is_placeholder) ++running;
   highest_priority = std::max(highest_priority, priority);
   never_preempts = never_preempts && pod.priority.never_preempts;
   has_fixed = has_fixed || pod.owner.is_fixed;
-  forbids_preemption = forbids_preemption || labels.volcano_forbids_preemption;
+  forbids_preemption = forbids_preemption || labels.volcano_forbids_preemption ||
+                       !pod.membership.dialect.allows_preemption.value_or(true);
   if (labels.min_available) min_available = std::max(min_available.value_or(0), *labels.min_available);
   expected_duration = std::max(expected_duration, pod.run_time.value());  // none is the least
   if (!since.empty() && (created.empty() || is_earlier(since, created))) created = since;
   keep_first(labels.kai_queue, kai_queue);
   keep_first(labels.runai_queue, runai_queue);
   keep_first(labels.kueue_queue, kueue_queue);
+  dialect.is_koordinator = dialect.is_koordinator || pod.membership.dialect.is_koordinator;
+  keep_first(pod.membership.dialect.gang_groups, dialect.gang_groups);
+  keep_first(pod.membership.dialect.match_policy, dialect.match_policy);
+  keep_first(pod.membership.dialect.task_groups, dialect.task_groups);
+  keep_first(pod.membership.dialect.policy_parameters, dialect.policy_parameters);
 }
 
 void KubernetesGangs::count(const KubernetesPod& pod, Gang& gang) {
   gang.pods.add(pod, priority_of(pod));
+  has_dialects_ = has_dialects_ || pod.membership.dialect.is_koordinator;
   if (gang.group.identity.system == GroupSystem::kKueue) {
     keep_first(pod.membership.labels.kueue_required, gang.group.topology.required);
     keep_first(pod.membership.labels.kueue_preferred, gang.group.topology.preferred);
@@ -243,6 +268,11 @@ void KubernetesGangs::count(const KubernetesPod& pod, Gang& gang) {
 
 void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
   KubernetesGroup& group = gang.group;
+  if (group.identity.system == GroupSystem::kYunikorn) {
+    const std::string_view task_group = pod.membership.dialect.task_group;
+    pod.membership.subgroup = add_empty_subgroup(group, task_group.empty() ? kNoSubgroup : task_group);
+    return;
+  }
   if (group.subgroups.empty()) return;
   if (group.identity.system == GroupSystem::kVolcano) {
     pod.membership.subgroup = add_empty_subgroup(
@@ -360,6 +390,7 @@ void KubernetesGangs::give_own_gangs(std::vector<KubernetesPod>& pods) {
 }
 
 void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, KubernetesRemarks& remarks) {
+  if (has_dialects_) settle_dialects(pods);
   settle_names();
   for (Gang& gang : gangs_) {
     if (gang.is_written) settle(gang);

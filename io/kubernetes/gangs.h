@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "io/kubernetes/groups.h"
@@ -20,12 +22,14 @@ namespace muster::kubernetes {
 // What the pods of a gang say about it together.
 struct GangPods {
   std::int64_t count = 0, succeeded = 0;
+  std::int64_t running = 0;  // on a node, without placeholders of YuniKorn
   std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
   bool never_preempts = true, has_fixed = false, forbids_preemption = false;
   std::optional<std::int32_t> min_available;
   std::optional<Nanoseconds> expected_duration;  // the longest
   std::string_view created;                      // of the first one
   std::string_view kai_queue, runai_queue, kueue_queue;
+  DialectLabels dialect;
 
   // Counts one more pod. The order of the pods does not matter.
   void add(const KubernetesPod& pod, std::int32_t priority);
@@ -40,15 +44,17 @@ struct GangSettlement {
 
 class KubernetesGangs {
  public:
-  KubernetesGangs(const KubernetesPriorities& priorities, KubernetesQueues& queues)
-      : priorities_(priorities), queues_(queues) {}
+  // `now`: the time of the snapshot.
+  KubernetesGangs(const KubernetesPriorities& priorities, KubernetesQueues& queues, Nanoseconds now)
+      : priorities_(priorities), queues_(queues), now_(now) {}
 
   // A group that an object defines. Errors: DuplicateName, of the pod groups of one Workload.
   [[nodiscard]] bool add(KubernetesReading& reading, const KubernetesGroup& group);
   // A group that no object defines yet; an existing one stays.
   void add_made(const KubernetesGroup& group);
 
-  // Sets `gang` and `subgroup` of the pod, and `held` if its group requires it. Requires all groups to be added.
+  // Sets `gang` and `subgroup` of the pod, `held` if its group requires it, and whether it may be preempted. Requires
+  // all groups to be added.
   void join(KubernetesPod& pod);
 
   // Names and terms, once all pods have joined. Requires each pod to keep its place.
@@ -82,6 +88,14 @@ class KubernetesGangs {
   std::size_t append(const KubernetesGroup& group);
   void count(const KubernetesPod& pod, Gang& gang);
   void set_subgroup(KubernetesPod& pod, Gang& gang);
+  void protect(KubernetesPod& pod) const;
+  // dialect_gangs.cpp: gangs of Koordinator and YuniKorn, of which only all pods together tell what they need.
+  void settle_dialects(std::vector<KubernetesPod>& pods);
+  void settle_application(Gang& gang, std::vector<KubernetesPod*>& pods);
+  void settle_koordinator(Gang& gang, std::int64_t running) const;
+  void bundle(std::vector<KubernetesPod>& pods);
+  void merge(const std::vector<std::size_t>& gangs, std::vector<KubernetesPod>& pods);
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
   void settle_names();
   void settle(Gang& gang);
   void give_own_gangs(std::vector<KubernetesPod>& pods);
@@ -95,6 +109,9 @@ class KubernetesGangs {
   GroupReference last_reference_;
   std::string_view last_namespace_, default_grace_period_;
   std::size_t last_ = 0;
+  Nanoseconds now_ = 0;
+  std::deque<std::string> texts_;  // names that no object has
+  bool has_dialects_ = false;      // a gang of Koordinator or YuniKorn
   bool awaits_groups_ = false;
   bool has_joined_ = false;  // a pod; no group of an object comes after that
 };

@@ -53,6 +53,7 @@ struct KubernetesGroup {
   GroupPriority priority;
   TopologyRequest topology;  // node labels
   GroupTimes times;
+  DialectLabels dialect;
   std::string_view held;  // why its pods must not be placed; empty: they may be
 };
 

@@ -56,8 +56,7 @@ class Importer {
     now.write(writer);
     write_policy(writer, durations_of_finished(workload.pods(), now.value(), in_.remarks));
     cluster.write_topology(writer);
-    cluster.write_nodes(writer);
-    if (!write_pods(writer, cluster.queues(), workload)) return false;
+    if (!cluster.write_nodes(in_, writer) || !write_pods(writer, cluster.queues(), workload)) return false;
     writer.raw(R"(,"gangs":[)");
     if (!workload.gangs().write(in_, writer)) return false;
     writer.raw("]");

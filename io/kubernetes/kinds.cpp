@@ -10,7 +10,7 @@ constexpr std::string_view kNoGroup = "pods that refer to one are held and not p
 constexpr std::string_view kNoQueue = "gangs that name one of these queues are not planned";
 constexpr std::string_view kNoOwner = "queues and expected durations that only these objects state are unknown";
 
-constexpr std::array<KnownKind, 28> kKnownKinds = {{
+constexpr std::array<KnownKind, 29> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true, "nothing is known to run or to wait"},
     {"", "Node", " v1 ", KubernetesKind::kNode, false, "nothing can be planned"},
     {"", "Namespace", " v1 ", KubernetesKind::kNamespace, false,
@@ -52,6 +52,8 @@ constexpr std::array<KnownKind, 28> kKnownKinds = {{
      "limits on the volumes of a node do not count"},
     {"policy", "PodDisruptionBudget", " v1 ", KubernetesKind::kDisruptionBudget, true,
      "the API server may refuse evictions of the plan"},
+    {"scheduling.koordinator.sh", "Device", " v1alpha1 ", KubernetesKind::kKoordinatorDevice, false,
+     "cards that Koordinator shares count as cards of one size, all of them healthy"},
     {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false,
      "levels that only topologies of Kueue name are unknown"},
 }};

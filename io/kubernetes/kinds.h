@@ -35,6 +35,7 @@ enum class KubernetesKind : std::uint8_t {
   kDisruptionBudget,
   kCsiNode,
   kKueueWorkload,
+  kKoordinatorDevice,
   kCount
 };
 

@@ -12,68 +12,80 @@ namespace {
 constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;  // of the label gpu.memory: MiB below, bytes from here on
 
+constexpr std::int64_t kMostSlices = 1'000'000;  // of a device
+
 struct Devices {
   std::int64_t count = 0;
   std::int64_t memory = 0;  // as the label has it; 0: unknown
   std::string_view model;
 };
 
-// For a node of Volcano's virtual GPUs, which has no nvidia.com/gpu: `uuid,shares,MiB,model,healthy,...:` for each
-// device.
-bool read_virtual_devices(KubernetesReading& in, const KubernetesObject& object, json::JsonValue allocatable,
-                          std::int64_t labelled, Devices& out, bool& has_any) {
-  json::JsonValue number, annotations, value;
-  std::string_view registered;
-  if (!in.take(allocatable, "volcano.sh/vgpu-number", number) || !number) return in.error.code == ErrorCode::kNone;
-  if (!in.take(object.metadata, "annotations", annotations) ||
-      !in.take(annotations, "volcano.sh/node-vgpu-register", value) || !in.text(value, registered)) {
-    return false;
+// Of cards that a system shares between pods; the labels of the device plugin tell what that system does not.
+void use_cards(NodeCards& cards, Devices& out) {
+  for (NodeCard& card : cards.cards) {
+    if (card.memory == 0 && out.memory < kLeastBytes) card.memory = out.memory;
   }
-  has_any = true;
-  out.count = registered.empty() ? labelled : 0;
-  while (!registered.empty()) {
-    const std::size_t end = std::min(registered.find(':'), registered.size());
-    std::string_view device = registered.substr(0, end);
-    registered.remove_prefix(std::min(end + 1, registered.size()));
-    std::array<std::string_view, 5> parts;
-    for (std::string_view& part : parts) {
-      const std::size_t comma = std::min(device.find(','), device.size());
-      part = device.substr(0, comma);
-      device.remove_prefix(std::min(comma + 1, device.size()));
-    }
-    if (parts[4] == "true") ++out.count;
-  }
-  return true;
+  out.count = cards.usable();
+  if (cards.memory() > 0) out.memory = cards.memory();
+  if (out.model.empty() && out.count > 0) out.model = cards.cards.front().model;
 }
 
-// Time-slicing multiplies what a node can allocate, not the devices that it has.
+// Time-slicing and MPS let several pods use a device. kube-scheduler hands out each slice as a device by itself, and so
+// it is one here; which device a slice is of, and how much of its memory it may use, is up to the kubelet.
 bool read_devices(KubernetesReading& in, const KubernetesObject& object, json::JsonValue allocatable,
-                  json::JsonValue labels, Devices& out) {
+                  KubernetesNode& node, Devices& out) {
   static constexpr std::array<std::string_view, 4> kLabels = {"nvidia.com/gpu.count", "nvidia.com/gpu.memory",
                                                               "nvidia.com/gpu.product", "nvidia.com/gpu.replicas"};
   std::array<json::JsonValue, 4> found;
   json::JsonValue count;
-  if (!in.take(labels, kLabels, found) || !in.take(allocatable, kGpuResource, count)) return false;
+  if (!in.take(node.labels, kLabels, found) || !in.take(allocatable, kGpuResource, count)) return false;
   std::int64_t labelled = 0, replicas = 1;
-  bool has_virtual = false;
   if (count && !in.read_amount(count, {QuantityUnit::kOne, Rounding::kRefuse}, out.count)) return false;
   if (found[0] && !in.digits(found[0], labelled)) return false;
   if (found[1] && !in.digits(found[1], out.memory)) return false;
   if (!in.text(found[2], out.model)) return false;
   if (found[3] && !in.digits(found[3], replicas)) return false;
-  if (!count && !read_virtual_devices(in, object, allocatable, labelled, out, has_virtual)) return false;
-  if (has_virtual) return true;
-  if (replicas > 1) in.remarks.add("time-slicing of GPUs is ignored: each device counts once", object);
-  if (found[0]) {
-    out.count = std::min(out.count, labelled);
-  } else if (replicas > 1) {
-    out.count /= replicas;
+  if (node.cards.dialect != nullptr) {
+    use_cards(node.cards, out);
+    return true;
   }
+  if (replicas > 1) out.memory = 0;
+  if (replicas > 1 && !node.is_known) {
+    in.remarks.add(
+        "the label nvidia.com/gpu.replicas says that devices are shared by time-slicing or MPS: each slice counts as a "
+        "device, without memory of its own",
+        object);
+  }
+  if (found[0]) out.count = std::min(out.count, labelled * std::clamp<std::int64_t>(replicas, 1, kMostSlices));
   return true;
 }
 
+// A system whose shares nodes do not report has a resource of its own for them.
+void write_slots(json::JsonWriter& writer, const NodeCards& cards, bool& first) {
+  if (cards.dialect == nullptr || cards.dialect->marker.empty()) return;
+  if (cards.dialect->marker == cards.dialect->resources.count) return;
+  writer.separate(first).string(cards.dialect->marker).raw(":").integer(cards.slots());
+}
+
+// Some names of one thing are made by a webhook of the system when a pod or a node is created; a node that lacks one of
+// them has it all the same.
+void write_missing_names(json::JsonWriter& writer, const NodeCards& cards, json::JsonValue allocatable, bool& first) {
+  constexpr std::int64_t kFullCard = 100;  // percent, and pods at most
+  if (cards.dialect == nullptr || !cards.dialect->keeps_resources) return;
+  const auto& names = cards.dialect->resources;
+  for (const std::string_view name : {names.count, names.percent, names.cores, names.both}) {
+    if (name.empty() || member_of(allocatable, name)) continue;
+    writer.separate(first).string(name).raw(":").integer(cards.usable() * kFullCard);
+  }
+}
+
+void write_plain_gpus(json::JsonWriter& writer, const KubernetesNode& node, std::int64_t count, bool& first) {
+  if (!node.tells_plain_gpus || count == 0 || (node.cards.dialect != nullptr && !node.cards.reports_gpus)) return;
+  writer.separate(first).string(kGpuResource).raw(":").integer(count);
+}
+
 bool write_resources(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue allocatable,
-                     std::string_view node) {
+                     const KubernetesNode& node, std::int64_t gpus) {
   writer.raw(R"(,"resources":{)");
   bool first = true;
   if (allocatable) {
@@ -84,7 +96,10 @@ bool write_resources(KubernetesReading& in, json::JsonWriter& writer, json::Json
       write_json(writer, in.document, member.value);
     }
   }
-  write_attach_limits(writer, in.attach_limits, node, first);
+  write_slots(writer, node.cards, first);
+  write_missing_names(writer, node.cards, allocatable, first);
+  write_plain_gpus(writer, node, gpus, first);
+  write_attach_limits(writer, in.attach_limits, node.name, first);
   writer.raw("}");
   return true;
 }
@@ -126,32 +141,39 @@ bool is_not_ready(KubernetesReading& in, json::JsonValue conditions, bool& out) 
 
 }  // namespace
 
-bool import_node(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer, KubernetesNode& out) {
+bool import_node(KubernetesReading& in, const KoordinatorDevices& koordinator, json::JsonWriter& writer,
+                 KubernetesNode& node) {
+  json::JsonValue allocatable;
+  node.name = node.object->name;
+  return in.take(node.object->metadata, "labels", node.labels) &&
+         in.take(node.object->status, "allocatable", allocatable) &&
+         read_node_cards(in, *node.object, allocatable, koordinator, node.cards) && write_node(in, writer, node);
+}
+
+bool write_node(KubernetesReading& in, json::JsonWriter& writer, KubernetesNode& node) {
   static constexpr std::array<std::string_view, 2> kSpec = {"taints", "unschedulable"};
   static constexpr std::array<std::string_view, 2> kStatus = {"allocatable", "conditions"};
   std::array<json::JsonValue, 2> spec, status;
-  out.name = object.name;
-  if (!in.take(object.metadata, "labels", out.labels) || !in.take(object.spec, kSpec, spec) ||
-      !in.take(object.status, kStatus, status)) {
-    return false;
-  }
+  const KubernetesObject& object = *node.object;
+  if (!in.take(object.spec, kSpec, spec) || !in.take(object.status, kStatus, status)) return false;
   bool is_cordoned = false;
   Devices devices;
-  if (!read_devices(in, object, status[0], out.labels, devices) || !in.flag(spec[1], is_cordoned) ||
+  if (!read_devices(in, object, status[0], node, devices) || !in.flag(spec[1], is_cordoned) ||
       !is_not_ready(in, status[1], is_cordoned)) {
     return false;
   }
   writer.raw(R"({"name":)").string(object.name);
-  if (!write_resources(in, writer, status[0], object.name)) return false;
+  if (!write_resources(in, writer, status[0], node, devices.count)) return false;
   snapshot_writer::write_devices(
       writer, {devices.count, devices.memory, devices.memory < kLeastBytes ? "Mi" : "", devices.model});
-  if (out.labels) {
+  if (node.labels) {
     writer.raw(R"(,"labels":)");
-    write_json(writer, in.document, out.labels);
+    write_json(writer, in.document, node.labels);
   }
   if (!write_taints(in, writer, spec[0])) return false;
   if (is_cordoned) writer.raw(R"(,"unschedulable":true)");
   writer.raw("}");
+  node.is_known = true;
   return true;
 }
 

@@ -6,14 +6,17 @@ bool KubernetesPriorities::import(KubernetesReading& in, const KubernetesObject&
   static constexpr std::array<std::string_view, 3> kKeys = {"globalDefault", "preemptionPolicy", "value"};
   std::array<json::JsonValue, 3> found;
   bool is_default = false;
-  std::string_view policy;
+  json::JsonValue annotations, allows;
+  std::string_view policy, allowed;
   std::optional<std::int32_t> value;
   if (!in.take(object.value, kKeys, found) || !in.flag(found[0], is_default) || !in.text(found[1], policy) ||
-      !in.priority(found[2], value)) {
+      !in.priority(found[2], value) || !in.take(object.metadata, "annotations", annotations) ||
+      !in.take(annotations, "yunikorn.apache.org/allow-preemption", allows) || !in.text(allows, allowed)) {
     return false;
   }
   if (!value) return in.fail_missing(object.value, "value");
   values_.emplace(object.name, *value);
+  if (allowed == "false") protected_.insert(object.name);
   // Of several, kube-apiserver takes the lowest.
   if (is_default && (!global_default_ || *value < *global_default_)) global_default_ = value;
   writer.raw(R"({"name":)").string(object.name).raw(R"(,"value":)").integer(*value);

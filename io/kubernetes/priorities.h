@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "io/kubernetes/object/object.h"
 
@@ -21,7 +22,11 @@ class KubernetesPriorities {
   // default, else `otherwise`. Names are case-sensitive.
   std::int32_t value_of(std::string_view name, std::int32_t otherwise) const;
 
+  // Whether YuniKorn preempts no pod of this class: its annotation yunikorn.apache.org/allow-preemption is "false".
+  bool forbids_preemption(std::string_view name) const { return protected_.contains(name); }
+
  private:
+  std::unordered_set<std::string_view> protected_;
   std::unordered_map<std::string_view, std::int32_t> values_;
   std::optional<std::int32_t> global_default_;
 };

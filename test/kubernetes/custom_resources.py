@@ -14,6 +14,7 @@ TABLE = (
     ("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", True, True),
     ("scheduling.sigs.k8s.io", "v1alpha1", "podgroups", "PodGroup", True, True),  # of older releases
     ("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", True, True),
+    ("scheduling.koordinator.sh", "v1alpha1", "devices", "Device", False, True),
     # Kueue also serves v1beta1, which its webhook converts.
     ("kueue.x-k8s.io", "v1beta2", "localqueues", "LocalQueue", True, True),
     ("kueue.x-k8s.io", "v1beta2", "clusterqueues", "ClusterQueue", False, True),

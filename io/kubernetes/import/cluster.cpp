@@ -13,6 +13,8 @@ bool ImportedCluster::read(ObjectVisitor& visitor) {
          visitor.each(KubernetesKind::kCsiNode,
                       [&](const auto& object) { return read_attach_limits(in, object, in.attach_limits); }) &&
          visitor.each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in, object); }) &&
+         visitor.each(KubernetesKind::kKoordinatorDevice,
+                      [&](const auto& object) { return devices_.import(in, object); }) &&
          read_queues(visitor) && check_parents(visitor) && read_nodes(visitor);
 }
 
@@ -45,11 +47,19 @@ bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
       KubernetesKind::kNode, nodes_text_,
       [&](const auto& object, auto& out) {
         node_names_.insert(object.name);
-        return import_node(visitor.reading(), object, out, nodes_.emplace_back());
+        KubernetesNode& node = nodes_.emplace_back();
+        node.object = &object;
+        return import_node(visitor.reading(), devices_, out, node);
       },
       [&](const auto& object, const auto& why, auto& out) {
         nodes_.back().labels = {};
-        out.raw(R"({"name":)").string(object.name).raw(R"(,"unclear":)").string(why).raw("}");
+        nodes_.back().cards = {};
+        json::JsonWriter(nodes_.back().unclear)
+            .raw(R"({"name":)")
+            .string(object.name)
+            .raw(R"(,"unclear":)")
+            .string(why);
+        out.raw(nodes_.back().unclear.append("}"));
       });
 }
 
@@ -61,6 +71,14 @@ bool ImportedCluster::check_parents(ObjectVisitor& visitor) const {
   return visitor.fail("Queue " + std::string(orphan));
 }
 
+std::vector<CardNode> ImportedCluster::card_nodes() {
+  std::vector<CardNode> found;
+  for (KubernetesNode& node : nodes_) {
+    if (node.cards.dialect != nullptr) found.push_back({node.name, &node.cards});
+  }
+  return found;
+}
+
 void ImportedCluster::write_topology(json::JsonWriter& writer) const {
   const std::vector<std::string_view> levels = topologies_.levels(nodes_);
   if (levels.empty()) return;
@@ -70,8 +88,21 @@ void ImportedCluster::write_topology(json::JsonWriter& writer) const {
   writer.raw("]");
 }
 
-void ImportedCluster::write_nodes(json::JsonWriter& writer) const {
-  writer.raw(R"(,"nodes":[)").raw(nodes_text_).raw("]");
+bool ImportedCluster::write_nodes(KubernetesReading& in, json::JsonWriter& writer) {
+  writer.raw(R"(,"nodes":[)");
+  bool first = true;
+  if (!changes_.has_any()) writer.raw(nodes_text_);
+  for (KubernetesNode& node : nodes_) {
+    if (!changes_.has_any()) break;
+    node.tells_plain_gpus = changes_.plain_gpus;
+    if (!node.unclear.empty()) {
+      writer.separate(first).raw(node.unclear);
+    } else if (!write_node(in, writer.separate(first), node)) {
+      return false;
+    }
+  }
+  writer.raw("]");
+  return true;
 }
 
 void ImportedCluster::write_priority_classes(json::JsonWriter& writer) const {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "io/kubernetes/dialects/card_settling.h"
 #include "io/kubernetes/import/object_visitor.h"
 #include "io/kubernetes/node.h"
 #include "io/kubernetes/priorities.h"
@@ -25,10 +26,15 @@ class ImportedCluster {
   // Groups and pods add the levels that they name.
   KubernetesTopologies& topologies() { return topologies_; }
 
+  // The nodes whose cards pods share, and what became of them once pods were read.
+  std::vector<CardNode> card_nodes();
+  void change_cards(const CardChanges& changes) { changes_ = changes; }
+
   // The sections of the line, each with the comma before its key; nothing if the line needs none. Require all groups
   // and pods to be read.
   void write_topology(json::JsonWriter& writer) const;
-  void write_nodes(json::JsonWriter& writer) const;
+  // With changes of cards, the objects of nodes are read once more.
+  [[nodiscard]] bool write_nodes(KubernetesReading& reading, json::JsonWriter& writer);
   void write_priority_classes(json::JsonWriter& writer) const;
   void write_queues(json::JsonWriter& writer);
   void write_budgets(json::JsonWriter& writer) const;
@@ -44,6 +50,8 @@ class ImportedCluster {
   KubernetesPriorities priorities_;
   KubernetesQueues queues_;
   KubernetesTopologies topologies_;
+  KoordinatorDevices devices_;
+  CardChanges changes_;
   std::vector<KubernetesNode> nodes_;
   std::unordered_set<std::string_view> node_names_;
   std::string nodes_text_, queues_text_, classes_text_, budgets_text_;  // lists without their brackets

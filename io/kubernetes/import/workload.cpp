@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "io/kubernetes/dialects/card_settling.h"
+#include "io/kubernetes/dialects/gang_labels.h"
 #include "io/kubernetes/groups.h"
 #include "io/kubernetes/pod/devices.h"
 #include "io/kubernetes/pod/kai_grouping.h"
@@ -62,7 +64,8 @@ bool ImportedWorkload::read_groups(ObjectVisitor& visitor) {
   const auto coscheduling = [&](GroupSystem system) {
     return [&in, system](const KubernetesObject& object, KubernetesGroup& group) {
       group.identity.system = system;
-      return read_coscheduling_group(in, object, group);
+      return read_coscheduling_group(in, object, group) &&
+             read_koordinator_annotations(in, object, group.dialect, group.held);
     };
   };
   const auto kai = [&](const auto& object, auto& group) {
@@ -182,6 +185,7 @@ bool ImportedWorkload::settle(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   std::size_t culprit = 0;
   if (!assign_devices(in, pods_, culprit)) return visitor.fail("Pod " + pods_[culprit].full_name());
+  cluster_.change_cards(settle_cards(in.remarks, cluster_.card_nodes(), pods_));
   cluster_.queues().settle_kueue_names();
   if (!settle_volumes(in, storage_, pods_, made_)) return false;
   hold_rare_ports(pods_, kMostPortResources);

@@ -23,7 +23,7 @@ class ImportedWorkload {
  public:
   // Refers to the cluster, which must be read. `now`: the time of the snapshot.
   ImportedWorkload(ImportedCluster& cluster, Nanoseconds now)
-      : cluster_(cluster), gangs_(cluster.priorities(), cluster.queues()), now_(now) {}
+      : cluster_(cluster), gangs_(cluster.priorities(), cluster.queues(), now), now_(now) {}
 
   // For KAI's groups that do not set theirs; empty: none.
   void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }

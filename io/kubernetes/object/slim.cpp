@@ -7,6 +7,7 @@
 #include <simdjson.h>
 
 #include "io/json/json_writer.h"
+#include "io/kubernetes/dialects/share_dialect.h"
 #include "io/kubernetes/object/object.h"
 #include "model/base/require.h"
 
@@ -75,12 +76,11 @@ bool is_read_annotation(std::string_view key, std::string_view duration_annotati
                       "scheduling.k8s.io/group-name",
                       "scheduling.volcano.sh/group-name",
                       "scheduling.volcano.sh/queue-name",
-                      "volcano.sh/node-vgpu-register",
                       "volcano.sh/preemptable",
                       "volcano.sh/task-spec",
-                      "volcano.sh/vgpu-mode",
                       "volume.beta.kubernetes.io/storage-class",
-                      "volume.kubernetes.io/selected-node"});
+                      "volume.kubernetes.io/selected-node"}) ||
+         is_dialect_annotation(key);
 }
 
 // What the import reads of each part of an object, whatever its kind.

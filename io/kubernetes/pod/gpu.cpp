@@ -10,15 +10,6 @@ namespace {
 constexpr std::string_view kGpuGroup = "runai-gpu-group", kGpuGroupPrefix = "runai-gpu-group/";
 constexpr Billionths kWhole = 1'000'000'000;
 
-bool read_whole(KubernetesReading& in, const PodParts& parts, Billionths amount, std::int64_t most, std::int64_t& out) {
-  if (amount % kWhole != 0 || amount / kWhole > most) {
-    return in.fail_value(parts.spec[PodParts::kContainers],
-                         "a resource of Volcano's virtual GPUs is not a whole number, or too large");
-  }
-  out = static_cast<std::int64_t>(amount / kWhole);
-  return true;
-}
-
 }  // namespace
 
 bool read_gpu_request(KubernetesReading& in, const PodParts& parts, RequestedAmounts& requests, GpuShare& gpu) {
@@ -53,43 +44,6 @@ bool read_gpu_request(KubernetesReading& in, const PodParts& parts, RequestedAmo
     return in.fail_value(parts.spec[PodParts::kContainers], "nvidia.com/gpu must be a whole number of devices");
   }
   if (whole > 0) gpu = {GpuRequestKind::kWhole, static_cast<std::int64_t>(whole / kWhole), 0};
-  return true;
-}
-
-// Volcano's virtual GPUs: a share of each of `vgpu-number` devices. Without memory it is all of the device. Other
-// requests next to the memory cannot be expressed with it.
-bool read_virtual_gpus(KubernetesReading& in, const PodParts& parts, RequestedAmounts& requests, GpuShare& gpu,
-                       std::string_view& held) {
-  const Billionths number = remove_resource(requests, "volcano.sh/vgpu-number");
-  const Billionths memory = remove_resource(requests, "volcano.sh/vgpu-memory");
-  const Billionths percentage = remove_resource(requests, "volcano.sh/vgpu-memory-percentage");
-  const Billionths cores = remove_resource(requests, "volcano.sh/vgpu-cores");
-  if (number == 0 && memory == 0) return true;
-  if (gpu.kind != GpuRequestKind::kNone) {
-    return in.fail_value(parts.spec[PodParts::kContainers], "cannot request both GPU and virtual GPU");
-  }
-  std::int64_t devices = 1, mib = 0, percent = 0;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (number > 0 && !read_whole(in, parts, number, kMost, devices)) return false;
-  if (!read_whole(in, parts, memory, kMost, mib) || !read_whole(in, parts, percentage, kMost, percent)) return false;
-  const bool is_whole = cores >= 100 * kWhole || (mib == 0 && (percent == 0 || percent >= 100));
-  if (is_whole) {
-    gpu = {GpuRequestKind::kWhole, devices, 0};
-  } else if (mib > 0) {
-    gpu = {GpuRequestKind::kMemory, devices, mib};
-  } else {
-    gpu = {GpuRequestKind::kFraction, devices, percent * 10'000};
-  }
-  const bool has_several = devices > 1 && parts.spec[PodParts::kContainers].size() > 1;
-  if (!is_whole && cores > 0)
-    keep_first_reason(held, "the pod requests both a share of GPU cores and GPU memory, which Muster does not plan");
-  if (!is_whole && (has_several || (mib > 0 && percent > 0)))
-    keep_first_reason(held, "the pod requests virtual GPUs of several sizes, which Muster does not plan");
-  if (!is_whole && parts.annotations[PodParts::kVgpuMode] &&
-      parts.annotations[PodParts::kVgpuMode].is(json::JsonKind::kString) &&
-      parts.annotations[PodParts::kVgpuMode].string() == "mig") {
-    keep_first_reason(held, "the pod requests virtual GPUs in MIG mode, which Muster does not plan");
-  }
   return true;
 }
 

@@ -1,10 +1,12 @@
-// The GPUs that a pod requests: whole devices, a share by KAI's annotations, or Volcano's virtual GPUs.
+// The GPUs that a pod requests: whole devices, a share by KAI's annotations, or a part of cards that another system
+// shares (dialects/card_share.h).
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "io/kubernetes/dialects/card_share.h"
 #include "io/kubernetes/pod/parts.h"
 #include "io/kubernetes/pod/requests.h"
 #include "model/snapshot/snapshot.h"
@@ -21,17 +23,15 @@ struct GpuShare {
 // What the pod requests, and where a running pod has it.
 struct PodGpus {
   GpuShare request;
+  CardShare share;                       // what `request` stands for; settle_cards decides how
   std::vector<std::string_view> groups;  // KAI's groups of sharers that the pod names, sorted; one device each
   std::vector<std::int32_t> devices;     // of its node; empty: any
 };
 
-// Takes the GPUs out of `requests`. `held`: see
-// keep_first_reason.
+// Takes the GPUs out of `requests`.
 // Errors: InvalidValue, of requests that contradict each other or are no whole number.
 [[nodiscard]] bool read_gpu_request(KubernetesReading& reading, const PodParts& parts, RequestedAmounts& requests,
                                     GpuShare& out);
-[[nodiscard]] bool read_virtual_gpus(KubernetesReading& reading, const PodParts& parts, RequestedAmounts& requests,
-                                     GpuShare& out, std::string_view& held);
 
 // The device groups in the labels of a pod; absent labels have none. Errors: WrongType.
 [[nodiscard]] bool read_gpu_groups(KubernetesReading& reading, json::JsonValue labels,

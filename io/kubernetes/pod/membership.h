@@ -1,11 +1,12 @@
 // The group that a pod names, and its labels and annotations about groups: those of the Workload API, KAI, Volcano,
-// the coscheduling plugin and Kueue.
+// the coscheduling plugin and Kueue. Those of Koordinator and YuniKorn: dialects/gang_labels.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "io/kubernetes/dialects/gang_terms.h"
 #include "io/kubernetes/pod/owner.h"
 #include "io/kubernetes/pod/parts.h"
 
@@ -20,6 +21,8 @@ enum class GroupSystem : std::uint8_t {
   kCoscheduling,
   kCoschedulingSigs,
   kKueue,
+  kKoordinator,
+  kYunikorn,
   kKaiOwner,  // a group that KAI is going to make for the pods of an owner,
   kKaiPod,    // or for a pod alone: kai_grouping.h
   kNone
@@ -44,6 +47,7 @@ struct GroupLabels {
 struct GroupMembership {
   GroupReference reference;
   GroupLabels labels;
+  DialectLabels dialect;
   std::int32_t gang = -1;     // position among the gangs; -1: none
   std::string_view subgroup;  // of the gang; empty: none
 };

@@ -41,8 +41,7 @@ constexpr std::array<std::string_view, PodParts::kAnnotationKeys> kAnnotationNam
     "scheduling.k8s.io/group-name",
     "scheduling.volcano.sh/group-name",
     "volcano.sh/preemptable",
-    "volcano.sh/task-spec",
-    "volcano.sh/vgpu-mode"};
+    "volcano.sh/task-spec"};
 
 constexpr std::array<std::string_view, PodParts::kLabelKeys> kLabelNames = {
     "app",

@@ -52,7 +52,6 @@ struct PodParts {
     kVolcanoGroupName,
     kPreemptable,
     kTaskAnnotation,
-    kVgpuMode,
     kAnnotationKeys
   };
   enum LabelKey {

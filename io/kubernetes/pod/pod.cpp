@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "io/kubernetes/dialects/card_parts.h"
+#include "io/kubernetes/dialects/gang_labels.h"
 #include "io/kubernetes/pod/ports.h"
 
 namespace muster::kubernetes {
@@ -25,8 +27,15 @@ bool read_requests(KubernetesReading& in, const PodParts& parts, KubernetesPod& 
                    "the sum of " + std::string(requested.resource) + " exceeds 64 bits");
   }
   if (pod.owner.is_reservation) static_cast<void>(remove_resource(pod.requests, "nvidia.com/gpu"));
-  return read_gpu_request(in, parts, pod.requests, pod.gpus.request) &&
-         read_virtual_gpus(in, parts, pod.requests, pod.gpus.request, pod.held);
+  if (!read_card_share(in, parts, pod.requests, pod.gpus.share, pod.held) ||
+      !read_gpu_request(in, parts, pod.requests, pod.gpus.request)) {
+    return false;
+  }
+  if (pod.gpus.share.dialect == nullptr) return true;
+  if (pod.gpus.request.kind != GpuRequestKind::kNone)
+    return in.fail_value(parts.spec[PodParts::kContainers], "cannot request both GPU and virtual GPU");
+  pod.gpus.request = part_of(pod.gpus.share, {}, {}).request;
+  return true;
 }
 
 bool read_priority(KubernetesReading& in, const PodParts& parts, PodPriority& priority) {
@@ -111,6 +120,7 @@ bool read_parts(KubernetesReading& in, const KubernetesObject& object, const Pod
          read_group_reference(in, parts, pod.owner, pod.membership.reference) &&
          read_group_labels(in, parts, pod.membership.labels) &&
          read_kueue_labels(in, parts, pod.membership, pod.held) &&
+         read_dialect_labels(in, parts, pod.membership, pod.held) &&
          read_constraints(in, object, parts, pod.constraints, pod.held) &&
          read_volumes(in, parts.spec[PodParts::kVolumes], pod) &&
          read_host_ports(in,
@@ -147,14 +157,15 @@ void read_what_can_be_read(KubernetesReading& in, const KubernetesObject& object
   pod.run_time = read_expected_run_time(in, object, parts);
   if (!in.tried(read_requests(in, parts, pod))) {
     pod.requests.clear();
-    pod.gpus.request = {};
+    pod.gpus = {};
   }
   GroupMembership& membership = pod.membership;
   const bool has_terms = in.tried(in.priority(parts.spec[PodParts::kPriority], pod.priority.value)) &
                          in.tried(in.text(parts.spec[PodParts::kPriorityClassName], pod.priority.class_name)) &
                          in.tried(read_group_reference(in, parts, pod.owner, membership.reference)) &
                          in.tried(read_group_labels(in, parts, membership.labels)) &
-                         in.tried(read_kueue_labels(in, parts, membership, pod.held));
+                         in.tried(read_kueue_labels(in, parts, membership, pod.held)) &
+                         in.tried(read_dialect_labels(in, parts, membership, pod.held));
   const bool has_status = in.tried(read_status(in, object, parts, pod));
   if (!has_status && in.tried(in.text(parts.spec[PodParts::kNodeName], pod.state.node)) && !pod.state.node.empty())
     pod.state.status = PodStatus::kRunning;

@@ -243,6 +243,19 @@ bool sum_requests(KubernetesReading& reading, const RequestParts& parts, Request
   return true;
 }
 
+bool read_container_requests(KubernetesReading& reading, json::JsonValue containers,
+                             std::vector<RequestedAmounts>& out) {
+  bool has_any = false;
+  if (!reading.has_elements(containers, has_any)) return false;
+  if (!has_any) return true;
+  for (const json::JsonValue element : containers.elements()) {
+    Container container;
+    if (!read_container(reading, element, {}, container)) return false;
+    out.push_back(std::move(container.requests));
+  }
+  return true;
+}
+
 std::int64_t whole_units(const RequestedAmount& requested) {
   const Billionths unit = requested.resource == "cpu" ? kUnit / 1000 : kUnit;
   const Billionths units = (requested.amount + unit - 1) / unit;

@@ -32,6 +32,10 @@ struct RequestParts {
 // Errors: WrongType, InvalidValue (no quantity, negative), DuplicateKey, TooLarge.
 [[nodiscard]] bool sum_requests(KubernetesReading& reading, const RequestParts& parts, RequestedAmounts& out);
 
+// What each container of a list asks for by itself; an absent list has none. Errors: as above.
+[[nodiscard]] bool read_container_requests(KubernetesReading& reading, json::JsonValue containers,
+                                           std::vector<RequestedAmounts>& out);
+
 // The amount in whole units, rounded up: thousandths of a core for cpu, else ones; -1 beyond 64 bits.
 std::int64_t whole_units(const RequestedAmount& requested);
 

@@ -21,11 +21,12 @@ TEST(KubernetesNode, WithoutDevicesHasNone) {
   EXPECT_FALSE(imported({node("a", 0)}).at("nodes", "a").contains("gpus"));
 }
 
-TEST(KubernetesNode, CountsDevicesOnceWhereTheyAreSliced) {
-  const Json sliced = labelled(node("a", 32), "nvidia.com/gpu.replicas", "4");
-  EXPECT_EQ(imported({sliced}).at("nodes", "a")["gpus"]["count"], 8);
+TEST(KubernetesNode, CountsEachSliceOfADevice) {
+  const Json sliced =
+      labelled(labelled(node("a", 32), "nvidia.com/gpu.replicas", "4"), "nvidia.com/gpu.memory", "81920");
+  EXPECT_EQ(imported({sliced}).at("nodes", "a")["gpus"], Json({{"count", 32}})) << "a slice has no memory of its own";
   const ImportedObjects both = imported({labelled(sliced, "nvidia.com/gpu.count", "2")});
-  EXPECT_EQ(both.at("nodes", "a")["gpus"]["count"], 2);
+  EXPECT_EQ(both.at("nodes", "a")["gpus"]["count"], 8) << "4 slices of each of 2 devices";
   EXPECT_TRUE(both.says("time-slicing")) << "and says so";
   EXPECT_EQ(imported({labelled(node("a", 1), "nvidia.com/gpu.count", "2")}).at("nodes", "a")["gpus"]["count"], 1);
 }

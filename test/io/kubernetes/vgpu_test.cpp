@@ -34,19 +34,30 @@ TEST(KubernetesVirtualGpus, AreSharesOfDevices) {
   for (const auto& [limits, gpu] : cases) {
     const auto made = imported({virtual_gpus(limits)});
     EXPECT_EQ(made.pod("team/p")["gpu"], gpu) << limits.dump();
-    EXPECT_EQ(made.pod("team/p")["resources"], Json::object()) << limits.dump();
+    const int pieces = limits.value("volcano.sh/vgpu-number", 1);
+    EXPECT_EQ(made.pod("team/p")["resources"], Json({{"volcano.sh/vgpu-number", pieces}}))
+        << "for nodes that have them";
     EXPECT_FALSE(made.pod("team/p").contains("status")) << limits.dump();
   }
 }
 
 TEST(KubernetesVirtualGpus, AreHeldWhereTheyCannotBeTold) {
-  const Json both = {{"volcano.sh/vgpu-number", 1}, {"volcano.sh/vgpu-memory", 3000}, {"volcano.sh/vgpu-cores", 50}};
-  EXPECT_EQ(imported({virtual_gpus(both)}).pod("team/p")["status"], "gated");
+  Json mixed = virtual_gpus({{"volcano.sh/vgpu-number", 1}, {"volcano.sh/vgpu-memory", 3000}});
+  mixed["spec"]["containers"].push_back(
+      {{"resources", {{"limits", {{"volcano.sh/vgpu-number", 1}, {"volcano.sh/vgpu-memory", 2000}}}}}});
+  EXPECT_EQ(imported({mixed}).pod("team/p")["status"], "gated");
   const Json memory = {{"volcano.sh/vgpu-number", 1}, {"volcano.sh/vgpu-memory", 3000}};
   EXPECT_EQ(imported({annotated(virtual_gpus(memory), "volcano.sh/vgpu-mode", "mig")}).pod("team/p")["status"],
             "gated");
   const Json beside = {{"volcano.sh/vgpu-number", 1}, {"nvidia.com/gpu", 1}};
   EXPECT_EQ(refused({virtual_gpus(beside)}).message, "Pod team/p: cannot request both GPU and virtual GPU");
+}
+
+TEST(KubernetesVirtualGpus, OfOneContainerBesideOthersArePlanned) {
+  Json made = virtual_gpus({{"volcano.sh/vgpu-number", 2}, {"volcano.sh/vgpu-memory", 3000}});
+  made["spec"]["containers"].push_back({{"resources", {{"limits", {{"cpu", "1"}}}}}});
+  EXPECT_EQ(imported({made}).pod("team/p")["gpu"], Json({{"memory", "3000Mi"}, {"devices", 2}}));
+  EXPECT_FALSE(imported({made}).pod("team/p").contains("status"));
 }
 
 TEST(KubernetesVirtualGpus, DevicesOfANodeAreThoseThatAreRegistered) {

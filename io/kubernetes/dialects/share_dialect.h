@@ -1,0 +1,64 @@
+// The systems that share the cards of a node between pods: how each names what pods ask for, what nodes have, and where
+// a pod is. The code that reads them knows no system.
+//
+// Sources: HAMi pkg/device; Volcano pkg/scheduler/api/devices/nvidia; Koordinator apis/extension/device_share.go and
+// pkg/scheduler/plugins/deviceshare; AliyunContainerService/gpushare-scheduler-extender; tkestack/gpu-manager.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace muster::kubernetes {
+
+// An annotation that restricts the cards of a pod, which Muster does not plan.
+struct CardRestriction {
+  std::string_view annotation, harmless;  // a value that restricts nothing; empty: none
+  std::string_view held;                  // as in keep_first_reason
+};
+
+enum class CardList : std::uint8_t { kNone, kHami, kVolcano };         // how an annotation of a node lists its cards
+enum class CardPlace : std::uint8_t { kIds, kKoordinator, kIndices };  // how an annotation of a pod names its cards
+
+// Names are empty where a system has none.
+struct ShareDialect {
+  std::string_view name;  // for people
+  // Resources of pods. `count`: cards; the others: of each card. `both`: cores and percent at once.
+  struct Resources {
+    std::string_view count, memory, percent, cores, both;
+    std::int64_t memory_unit = 1;  // bytes; 0: MiB or GiB, as the node's total tells
+  } resources;
+  // Each container has its own cards; else the pod as a whole, and a percentage above 100 is of several cards.
+  bool is_by_container = false;
+  bool keeps_resources = true;  // nodes report what pods ask for, and kube-scheduler counts it
+  // The resource that pods of this system ask for in the snapshot, so that they go to its nodes alone.
+  std::string_view marker;
+  struct Nodes {
+    std::string_view cards;  // a resource: `per_card` of it for each card
+    std::int64_t per_card = 1;
+    std::string_view memory;      // a resource: that of all cards
+    std::string_view registered;  // an annotation: the cards
+    CardList list = CardList::kNone;
+  } nodes;
+  std::string_view placed;  // an annotation of a pod
+  CardPlace place = CardPlace::kIds;
+  std::span<const CardRestriction> restrictions;
+};
+
+std::span<const ShareDialect> share_dialects();
+
+// HAMi's plain request is that of the device plugin; this scheduler places such pods.
+inline constexpr std::string_view kHamiScheduler = "hami-scheduler";
+
+// The system that has this resource of pods, other than nvidia.com/gpu. None: no one has.
+const ShareDialect* dialect_of_resource(std::string_view resource);
+const ShareDialect& hami_dialect();
+
+// Resources of cards that Muster does not read; empty: it is none. A pod that asks for one is held with this text.
+std::string_view held_card_resource(std::string_view resource);
+
+// Whether the import reads the annotation of pods, nodes, groups or priority classes of these systems, or of
+// Koordinator's and YuniKorn's gangs.
+bool is_dialect_annotation(std::string_view key);
+
+}  // namespace muster::kubernetes
