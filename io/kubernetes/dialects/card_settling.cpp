@@ -146,6 +146,14 @@ class DialectPods {
     return sum;
   }
 
+  // Whether all of them that wait, or are on this node, ask for memory alone.
+  bool ask_for_memory(std::string_view node) const {
+    return std::ranges::all_of(pods_, [node](const KubernetesPod* pod) {
+      const bool concerns = pod->state.waits() || pod->state.node == node;
+      return !concerns || (pod->gpus.share.memory > 0 && !pod->gpus.share.is_whole());
+    });
+  }
+
   void settle(KubernetesRemarks& remarks) {
     std::vector<const CardShare*> shares;
     for (const KubernetesPod* pod : pods_) shares.push_back(&pod->gpus.share);
@@ -212,6 +220,23 @@ bool even_out(KubernetesRemarks& remarks, const CardNode& node, const DialectPod
   return leaves_out;
 }
 
+// What the cards of a node lack to the largest one.
+void find_lacking(const CardNode& node, std::vector<LackingCard>& out) {
+  node.cards->counts_largest = true;
+  const std::int64_t most = node.cards->memory();
+  for (std::int32_t i = 0; i < node.cards->usable(); ++i) {
+    const std::int64_t memory = node.cards->cards[static_cast<std::size_t>(i)].memory;
+    if (memory < most) out.push_back({node.name, i, most - memory});
+  }
+}
+
+bool has_whole_gpus(const std::vector<KubernetesPod>& pods, std::string_view node) {
+  return std::ranges::any_of(pods, [node](const KubernetesPod& pod) {
+    return pod.gpus.share.dialect == nullptr && pod.gpus.request.kind != GpuRequestKind::kNone &&
+           (pod.state.waits() || pod.state.node == node);
+  });
+}
+
 // If a node has GPUs that it does not report as such, pods that ask for nvidia.com/gpu need nodes that do.
 bool keep_apart(std::span<const CardNode> nodes, std::vector<KubernetesPod>& pods) {
   const auto is_closed = [](const CardNode& node) { return !node.cards->reports_gpus && node.cards->usable() > 0; };
@@ -230,14 +255,19 @@ bool keep_apart(std::span<const CardNode> nodes, std::vector<KubernetesPod>& pod
 
 }  // namespace
 
-CardChanges settle_cards(KubernetesRemarks& remarks, std::span<const CardNode> nodes,
-                         std::vector<KubernetesPod>& pods) {
-  CardChanges changes;
+SettledCards settle_cards(KubernetesRemarks& remarks, std::span<const CardNode> nodes,
+                          std::vector<KubernetesPod>& pods) {
+  SettledCards settled;
   PodsByDialect by_dialect = group_by_dialect(nodes, pods);
   std::map<std::string_view, NodePods> by_node;
   for (const CardNode& node : nodes) {
     DialectPods& group = by_dialect[node.cards->dialect];
-    changes.cards = even_out(remarks, node, group) || changes.cards;
+    if (!node.cards->has_equal_cards() && group.ask_for_memory(node.name) && !has_whole_gpus(pods, node.name)) {
+      find_lacking(node, settled.lacking);
+      settled.changes.cards = true;
+    } else {
+      settled.changes.cards = even_out(remarks, node, group) || settled.changes.cards;
+    }
     group.add(*node.cards);
     by_node.emplace(node.name, NodePods(remarks, node));
   }
@@ -249,8 +279,8 @@ CardChanges settle_cards(KubernetesRemarks& remarks, std::span<const CardNode> n
   }
   for (auto& [dialect, group] : by_dialect) group.settle(remarks);
   for (auto& [name, node] : by_node) node.settle();
-  changes.plain_gpus = keep_apart(nodes, pods);
-  return changes;
+  settled.changes.plain_gpus = keep_apart(nodes, pods);
+  return settled;
 }
 
 }  // namespace muster::kubernetes

@@ -22,10 +22,24 @@ struct CardChanges {
   bool has_any() const { return cards || plain_gpus; }
 };
 
+// The memory that a card lacks to the largest one of its node, which nothing else may have.
+struct LackingCard {
+  std::string_view node;
+  std::int32_t device = 0;
+  std::int64_t memory = 0;  // MiB
+};
+
+struct SettledCards {
+  CardChanges changes;
+  std::vector<LackingCard> lacking;
+};
+
 // Gives each pod that shares cards the part of a device that stands for its memory, computing and slots, and the
 // running ones their devices. A pod whose card is unknown has its part of every card where it may be: no card gets more
-// than it has, and the pod stays. Of the sizes of the cards of a node, one counts, for all cards that have at least as
-// much. Remarks say what counts for more or less than it is. Cost: a sort of these pods.
-CardChanges settle_cards(KubernetesRemarks& remarks, std::span<const CardNode> nodes, std::vector<KubernetesPod>& pods);
+// than it has, and the pod stays. If a node has cards of several sizes and all pods ask for memory, the largest counts,
+// and the result has what the others lack; else one size counts, for all cards that have at least as much. Remarks say
+// what counts for more or less than it is. Cost: a sort of these pods.
+SettledCards settle_cards(KubernetesRemarks& remarks, std::span<const CardNode> nodes,
+                          std::vector<KubernetesPod>& pods);
 
 }  // namespace muster::kubernetes

@@ -156,11 +156,13 @@ void NodeCards::leave_out_below(std::int64_t memory) {
 }
 
 std::int64_t NodeCards::memory() const {
-  std::int64_t least = 0;
+  std::int64_t least = 0, most = 0;
   for (const NodeCard& card : cards) {
-    if (card.is_usable && (least == 0 || card.memory < least)) least = card.memory;
+    if (!card.is_usable) continue;
+    if (least == 0 || card.memory < least) least = card.memory;
+    most = std::max(most, card.memory);
   }
-  return least;
+  return counts_largest ? most : least;
 }
 
 std::int64_t NodeCards::slots() const {

@@ -24,13 +24,15 @@ struct NodeCards {
   const ShareDialect* dialect = nullptr;  // none: nothing shares the node's cards
   std::vector<NodeCard> cards;            // usable ones first
   bool reports_gpus = false;              // nvidia.com/gpu, which pods ask for whose GPUs nothing shares
+  bool counts_largest = false;            // something else takes what the smaller ones lack
   bool is_partitioned = false;            // Koordinator: several cards are given out in fixed sets only
   std::int64_t unit = 1;                  // MiB of a unit in which pods ask for memory, if the system has no fixed one
 
   std::int64_t usable() const;
   // Leaves out those with less memory.
   void leave_out_below(std::int64_t memory);
-  // Of the smallest usable card, so that no card gets more than it has; 0: unknown.
+  // Of the smallest usable card, so that no card gets more than it has; 0: unknown. If `counts_largest`, of the
+  // largest.
   std::int64_t memory() const;
   std::int64_t slots() const;  // of all usable cards
   bool has_equal_cards() const;

@@ -181,11 +181,28 @@ bool ImportedWorkload::expand(KubernetesReading& in) {
   return true;
 }
 
+// A snapshot has devices of one size on a node. What a smaller card lacks is taken by a pod that stays there, as those
+// of a DaemonSet do; no pod of Kubernetes has such a name.
+void ImportedWorkload::stand_in(const LackingCard& card) {
+  KubernetesPod& pod = pods_.emplace_back();
+  pod.namespace_name = "muster";
+  pod.name = texts_.emplace_back(std::string(card.node).append("/card/").append(std::to_string(card.device)));
+  pod.owner.top = {"DaemonSet", "cards"};
+  pod.owner.is_fixed = true;
+  pod.gpus.request = {GpuRequestKind::kMemory, 1, card.memory};
+  pod.gpus.devices = {card.device};
+  pod.state.status = PodStatus::kRunning;
+  pod.state.node = card.node;
+  pod.hold("it stands for the memory that a card lacks to the largest one of its node");
+}
+
 bool ImportedWorkload::settle(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   std::size_t culprit = 0;
   if (!assign_devices(in, pods_, culprit)) return visitor.fail("Pod " + pods_[culprit].full_name());
-  cluster_.change_cards(settle_cards(in.remarks, cluster_.card_nodes(), pods_));
+  const SettledCards settled = settle_cards(in.remarks, cluster_.card_nodes(), pods_);
+  cluster_.change_cards(settled.changes);
+  for (const LackingCard& card : settled.lacking) stand_in(card);
   cluster_.queues().settle_kueue_names();
   if (!settle_volumes(in, storage_, pods_, made_)) return false;
   hold_rare_ports(pods_, kMostPortResources);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -57,6 +58,7 @@ class ImportedWorkload {
   void bind(KubernetesPod& pod) const;
   bool awaits_kai_group(const KubernetesReading& reading, const KubernetesPod& pod) const;
   void join(const KubernetesReading& reading, KubernetesPod& pod);
+  void stand_in(const LackingCard& card);
 
   using PodName = std::pair<std::string_view, std::string_view>;
   struct PodNameHash {
@@ -71,7 +73,8 @@ class ImportedWorkload {
   KubernetesStorage storage_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
   std::vector<KubernetesPod> pods_;
-  std::size_t made_ = 0;  // position of the first pod that does not exist yet
+  std::deque<std::string> texts_;  // names that no object has
+  std::size_t made_ = 0;           // position of the first pod that does not exist yet
   Nanoseconds now_ = 0;
 };
 

@@ -158,26 +158,37 @@ TEST(Hami, AWholeCardIsOneThatNoPodShares) {
   EXPECT_EQ(made.pod("team/w")["gpus"], Json::array({1}));
 }
 
-TEST(Hami, CardsOfSeveralSizesCountAsTheSmallest) {
-  const auto made = imported({hami_node("n",
-                                        "GPU-1,10,24000,100,A,0,true,0,hami-core:"
-                                        "GPU-2,10,48000,100,B,0,true,1,hami-core:")});
-  EXPECT_EQ(made.at("nodes", "n")["gpus"]["memory"], "24000Mi");
+constexpr const char* kTwoSizes = "GPU-1,10,24000,100,A,0,true,0,hami-core:GPU-2,10,48000,100,A,0,true,1,hami-core:";
+
+TEST(Hami, IfAllPodsAskForMemoryEachCardHasItsOwnSize) {
+  const auto made = imported({hami_node("n", kTwoSizes), hami("large", 40000), hami("small", 20000)});
+  EXPECT_EQ(made.at("nodes", "n")["gpus"], Json({{"count", 2}, {"memory", "48000Mi"}, {"model", "A"}}));
+  const Json stand_in = made.pod("muster/n/card/0");
+  EXPECT_EQ(stand_in["gpu"], Json({{"memory", "24000Mi"}}));
+  EXPECT_EQ(stand_in["gpus"], Json::array({0}));
+  EXPECT_EQ(stand_in["node"], "n");
+  EXPECT_EQ(stand_in["preemptible"], false);
+  EXPECT_TRUE(stand_in.contains("nodeAffinity")) << "it stays when the node is drained";
+  EXPECT_TRUE(made.says("it stands for the memory"));
+}
+
+TEST(Hami, OfSeveralSizesTheSmallestCountsIfAPodAsksForAllOfACard) {
+  const Json whole = asking_all("whole", {{"nvidia.com/gpu", 2}, {"nvidia.com/gpucores", 100}});
+  const auto made = imported({hami_node("n", kTwoSizes), whole});
+  EXPECT_EQ(made.at("nodes", "n")["gpus"], Json({{"count", 2}, {"memory", "24000Mi"}, {"model", "A"}}));
+  EXPECT_EQ(made.find("pods", "muster/n/card/0"), nullptr);
   EXPECT_TRUE(made.says("each counts as the smallest one"));
 }
 
 TEST(Hami, OfSeveralSizesTheOneCountsWithWhichMostMayHaveRoom) {
-  const char* sizes = "GPU-1,10,24000,100,A,0,true,0,hami-core:GPU-2,10,48000,100,A,0,true,1,hami-core:";
-  const auto made =
-      imported({hami_node("n", sizes), hami("large", 40000), hami_on(hami("small", 3000), "n", "GPU-1,NVIDIA,3000,0:;"),
-                hami_on(hami("other", 5000), "n", "GPU-2,NVIDIA,5000,0:;")});
+  const Json half = asking_all("half", {{"nvidia.com/gpu", 1}, {"nvidia.com/gpumem-percentage", 5}});
+  const auto made = imported({hami_node("n", kTwoSizes), half, hami("large", 40000),
+                              hami_on(hami("small", 3000), "n", "GPU-1,NVIDIA,3000,0:;"),
+                              hami_on(hami("other", 5000), "n", "GPU-2,NVIDIA,5000,0:;")});
   EXPECT_EQ(made.at("nodes", "n")["gpus"], Json({{"count", 1}, {"memory", "48000Mi"}, {"model", "A"}}));
   EXPECT_EQ(made.pod("team/other")["gpus"], Json::array({0}));
   EXPECT_FALSE(made.pod("team/small").contains("gpu")) << "its card has nothing to give";
   EXPECT_TRUE(made.pod("team/small").contains("nodeAffinity")) << "and it stays there";
-  std::vector<Json> many = {hami_node("n", sizes), hami("large", 25000)};
-  for (const char* name : {"a", "b", "c"}) many.push_back(hami(name, 20000));
-  EXPECT_EQ(imported(many).at("nodes", "n")["gpus"]["count"], 2) << "48000 have room with either size";
 }
 
 TEST(Hami, ARunningPodOnACardThatIsNotHealthyTakesNoOther) {
