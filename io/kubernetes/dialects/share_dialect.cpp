@@ -148,6 +148,7 @@ const ShareDialect* dialect_of_resource(std::string_view resource) {
 }
 
 std::string_view held_card_resource(std::string_view resource) {
+  if (resource.find('/') == std::string_view::npos) return {};
   if (std::ranges::find(kHeldResources, resource) == kHeldResources.end()) return {};
   return "the pod requests a part of a card by a resource of another vendor, which Muster does not plan";
 }

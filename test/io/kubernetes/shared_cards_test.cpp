@@ -1,4 +1,5 @@
 // Parts of GPUs in the words of HAMi, Koordinator, gpushare and others.
+#include <random>
 #include <string>
 #include <vector>
 
@@ -359,6 +360,53 @@ TEST(CardParts, OnCardsOfSeveralSizesAPartIsNeverTooSmall) {
   EXPECT_EQ(neither.amount, 900'000) << "of the smaller card";
   EXPECT_EQ(beyond.kind, GpuRequestKind::kMemory);
   EXPECT_EQ(beyond.amount, 20'000) << "half of the larger card; it does not fit on the smaller one";
+}
+
+// What a request takes of a card, in millionths of a MiB.
+std::int64_t taken(const GpuShare& request, std::int64_t card) {
+  constexpr std::int64_t kMillion = 1'000'000;
+  if (request.kind == GpuRequestKind::kMemory) return request.amount * kMillion;
+  return request.kind == GpuRequestKind::kWhole ? card * kMillion : request.amount * card;
+}
+
+TEST(CardParts, PodsThatFitByTheirPartsFitByEachMeasure) {
+  std::mt19937 random(7);
+  const auto draw = [&random](std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(most - least + 1));
+  };
+  std::int64_t fitting = 0;
+  for (int instance = 0; instance < 400; ++instance) {
+    CardSizes sizes;
+    const std::int64_t slots = draw(1, 6);
+    for (int i = 0; i < 2; ++i) sizes.add(draw(1, 4) * 1'000, slots);
+    std::vector<CardShare> shares;
+    for (int i = 0; i < 7; ++i) {
+      const bool is_percent = draw(0, 3) == 0;
+      const std::int64_t amount = is_percent ? draw(1, 60) : draw(50, 1'500);
+      shares.push_back(asked(is_percent ? 0 : amount, is_percent ? amount : 0, draw(0, 1) * draw(1, 70)));
+    }
+    std::vector<const CardShare*> all;
+    for (const CardShare& share : shares) all.push_back(&share);
+    const CardMeasures measures = find_measures(all, sizes);
+    for (const std::int64_t card : {sizes.least_memory, sizes.most_memory}) {
+      for (unsigned subset = 1; subset < 1U << shares.size(); ++subset) {
+        std::int64_t sum = 0, memory = 0, cores = 0, pods = 0;
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+          if ((subset >> i & 1U) == 0) continue;
+          sum += taken(part_of(shares[i], sizes, measures).request, card);
+          memory += shares[i].percent > 0 ? shares[i].percent * card * 10'000 : shares[i].memory * 1'000'000;
+          cores += shares[i].cores;
+          ++pods;
+        }
+        if (sum > card * 1'000'000) continue;
+        ++fitting;
+        ASSERT_LE(memory, card * 1'000'000) << instance;
+        ASSERT_LE(cores, 100) << instance;
+        ASSERT_LE(pods, slots) << instance;
+      }
+    }
+  }
+  EXPECT_GT(fitting, 1'000);
 }
 
 TEST(CardPlaces, TextThatNamesNoCardsIsNone) {
