@@ -62,7 +62,10 @@ class NodePods {
       for (const std::int32_t device : pod->gpus.devices) free_.erase(device);
     }
     std::ranges::sort(unknown_, {}, [](const KubernetesPod* pod) { return pod->full_name(); });
-    const bool is_alone = known_.empty() && unknown_.size() == 1 && node_.cards->has_equal_cards();
+    // The only one that shares is on any card that is not whole: they are all alike.
+    const auto shares = [](const KubernetesPod* pod) { return pod->gpus.request.is_shared(); };
+    const bool is_alone = std::ranges::none_of(known_, shares) && std::ranges::count_if(unknown_, shares) == 1 &&
+                          node_.cards->has_equal_cards();
     for (KubernetesPod* pod : unknown_) {
       if (!pod->gpus.request.is_shared()) settle_whole(*pod);
     }

@@ -151,6 +151,10 @@ TEST(Hami, OnTheOnlyCardOrAloneAPodNeedsNoAnnotation) {
   const auto alone = imported({hami_node("n", kTwoCards), running(hami("p", 3000), "n")});
   EXPECT_EQ(alone.pod("team/p")["gpu"], Json({{"memory", "3000Mi"}}));
   EXPECT_FALSE(alone.says("unknown"));
+  const auto beside = imported({hami_node("n", kTwoCards), running(hami("p", 3000), "n"),
+                                running(asking(pod("w"), "nvidia.com/gpu", "1"), "n")});
+  EXPECT_EQ(beside.pod("team/p")["gpu"], Json({{"memory", "3000Mi"}})) << "on the card that is not whole";
+  EXPECT_FALSE(beside.says("unknown"));
 }
 
 TEST(Hami, AWholeCardIsOneThatNoPodShares) {
