@@ -60,8 +60,10 @@ std::string definitions_of(const Snapshot& snapshot, const Objects& manifest) {
 
 // Kinds that are set up once for all workloads; applying them again is no mistake.
 bool is_definition(std::string_view kind) {
-  constexpr std::array<std::string_view, 8> kKinds = {
-      "Namespace", "PriorityClass", "Topology", "Queue", "ClusterQueue", "LocalQueue", "Node", "PodDisruptionBudget"};
+  constexpr std::array<std::string_view, 11> kKinds = {
+      "ClusterQueue",        "ClusterTrainingRuntime", "LocalQueue", "Namespace",    "Node",
+      "PodDisruptionBudget", "PriorityClass",          "Queue",      "RuntimeClass", "Topology",
+      "TrainingRuntime"};
   return std::ranges::find(kKinds, kind) != kKinds.end();
 }
 
@@ -156,9 +158,7 @@ std::variant<Submission, int> read_submission(const std::string& file, const Clu
 
   options.kubernetes.expand = true;
   options.kubernetes.time = cluster.snapshot.time;
-  if (cluster.is_kubernetes) {
-    for (const kubernetes::ManifestObject& object : *manifest) options.kubernetes.expand_only.push_back(object.title);
-  }
+  for (const kubernetes::ManifestObject& object : *manifest) options.kubernetes.expand_only.push_back(object.title);
   const std::string before = cluster.is_kubernetes ? cluster.objects : definitions_of(cluster.snapshot, *manifest);
   muster_v1::SnapshotReader reader(options);
   Result<Snapshot> both = reader.read(kubernetes::join_documents(before + "\n" + text));
@@ -168,7 +168,7 @@ std::variant<Submission, int> read_submission(const std::string& file, const Clu
 
   Submission submission{std::move(*both), {}, {}, {}};
   for (const kubernetes::ManifestObject& object : *manifest) {
-    if (!is_definition(object.kind)) submission.objects.push_back(object.title);
+    if (object.is_read && !is_definition(object.kind)) submission.objects.push_back(object.title);
   }
   if (cluster.is_kubernetes) remove_known(cluster.snapshot, submission.workload);
   remove_unknown_queues(cluster.snapshot, *manifest, submission.workload);

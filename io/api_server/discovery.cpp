@@ -65,7 +65,9 @@ class Findings {
     if (resource.name.find('/') != std::string_view::npos) return;  // a subresource
     if (resource.group == kCrdGroup && resource.version == "v1" && resource.kind == kCrdKind) has_crds_ = true;
     const kubernetes::KnownKind* known = kubernetes::find_known_kind(resource.group, resource.version, resource.kind);
-    if (known == nullptr || resource.name.empty()) return;
+    const auto asked = kubernetes::known_kinds();
+    const bool is_asked = std::ranges::any_of(asked, [&](const auto& kind) { return &kind == known; });
+    if (!is_asked || resource.name.empty()) return;
     ServedKind kind{known, std::string(resource.version), std::string(resource.name), resource.has_namespace};
     const auto [place, is_new] = kinds_.try_emplace(known, kind);
     if (!is_new && is_newer(kind, place->second)) place->second = std::move(kind);

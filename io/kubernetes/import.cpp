@@ -43,10 +43,28 @@ class Importer {
     workload.set_default_grace_period(options_.grace_period);
     if (options_.awaits_groups) workload.await_groups();
     workload.expand_only(options_.expand_only);
+    if (options_.expand) remark_on_unknown_makers();
     using Templates = ImportedWorkload::Templates;
     const Templates unexpanded = options_.remark_on_templates ? Templates::kIgnore : Templates::kPassOver;
     return workload.read(visitor_, options_.expand ? Templates::kExpand : unexpanded) && workload.settle(visitor_) &&
            write(now, cluster, workload);
+  }
+
+  // Objects of kinds that are not read may make pods, unless they are of one of these groups.
+  void remark_on_unknown_makers() {
+    constexpr std::string_view kWithoutPods =
+        "  admissionregistration.k8s.io apiextensions.k8s.io autoscaling cert-manager.io certificates.k8s.io "
+        "coordination.k8s.io discovery.k8s.io events.k8s.io flowcontrol.apiserver.k8s.io gateway.networking.k8s.io "
+        "kai.scheduler karpenter.sh kueue.x-k8s.io monitoring.coreos.com networking.k8s.io node.k8s.io policy "
+        "rbac.authorization.k8s.io resource.k8s.io scheduling.k8s.io scheduling.koordinator.sh scheduling.run.ai "
+        "scheduling.sigs.k8s.io scheduling.volcano.sh scheduling.x-k8s.io storage.k8s.io topology.volcano.sh ";
+    for (const KubernetesObject& object : items_.others) {
+      const bool is_expanded = options_.expand_only.empty() ||
+                               std::ranges::find(options_.expand_only, object.title()) != options_.expand_only.end();
+      if (!is_expanded || kWithoutPods.find(" " + std::string(object.group) + " ") != std::string_view::npos) continue;
+      in_.remarks.add(std::string(object.kind) + " cannot be expanded: Muster does not know which pods it makes",
+                      object);
+    }
   }
 
   bool write(const ImportInstant& now, ImportedCluster& cluster, const ImportedWorkload& workload) {

@@ -192,6 +192,7 @@ void sort_by_kind(KubernetesReading& in, const std::vector<FoundObject>& found, 
   for (const auto& [object, known] : found) {
     if (known == nullptr) {
       in.remarks.add(std::string(object.kind) + " is ignored", object);
+      out.others.push_back(object);
     } else if (known->meaning != KubernetesKind::kVolcanoQueue || object.name != "root") {  // that one is no queue here
       out.by_kind[static_cast<std::size_t>(known->meaning)].push_back(object);
     }

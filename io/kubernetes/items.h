@@ -15,7 +15,8 @@ namespace muster::kubernetes {
 
 struct KubernetesItems {
   std::array<std::vector<KubernetesObject>, static_cast<std::size_t>(KubernetesKind::kCount)> by_kind;
-  std::string_view latest;  // the latest past instant in any of them; empty: none
+  std::vector<KubernetesObject> others;  // of kinds that are not read
+  std::string_view latest;               // the latest past instant in any of them; empty: none
 
   const std::vector<KubernetesObject>& of(KubernetesKind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
 };

@@ -10,7 +10,8 @@ constexpr std::string_view kNoGroup = "pods that refer to one are held and not p
 constexpr std::string_view kNoQueue = "gangs that name one of these queues are not planned";
 constexpr std::string_view kNoOwner = "queues and expected durations that only these objects state are unknown";
 
-constexpr std::array<KnownKind, 29> kKnownKinds = {{
+constexpr std::size_t kAsked = 30;  // the first of the rows
+constexpr std::array<KnownKind, kAsked + 20> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true, "nothing is known to run or to wait"},
     {"", "Node", " v1 ", KubernetesKind::kNode, false, "nothing can be planned"},
     {"", "Namespace", " v1 ", KubernetesKind::kNamespace, false,
@@ -56,6 +57,28 @@ constexpr std::array<KnownKind, 29> kKnownKinds = {{
      "cards that Koordinator shares count as cards of one size, all of them healthy"},
     {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false,
      "levels that only topologies of Kueue name are unknown"},
+    {"node.k8s.io", "RuntimeClass", " v1 ", KubernetesKind::kRuntimeClass, false,
+     "overhead, node selector and tolerations that they add to new pods are unknown"},
+    {"", "ReplicationController", " v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"apps", "DaemonSet", " v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"batch", "CronJob", " v1 v1beta1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"batch.volcano.sh", "Job", " v1alpha1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"disaggregatedset.x-k8s.io", "DisaggregatedSet", " v1alpha1 v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"grove.io", "PodCliqueSet", " v1alpha1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"jobset.x-k8s.io", "JobSet", " v1alpha2 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"kubeflow.org", "JAXJob", " v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"kubeflow.org", "MPIJob", " v1 v2beta1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"kubeflow.org", "Notebook", " v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"kubeflow.org", "PaddleJob", " v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"kubeflow.org", "PyTorchJob", " v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"kubeflow.org", "TFJob", " v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"kubeflow.org", "XGBoostJob", " v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"ray.io", "RayCluster", " v1alpha1 v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"ray.io", "RayJob", " v1alpha1 v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"ray.io", "RayService", " v1alpha1 v1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"trainer.kubeflow.org", "TrainJob", " v1alpha1 ", KubernetesKind::kPodMaker, true, kNoOwner},
+    {"trainer.kubeflow.org", "ClusterTrainingRuntime", " v1alpha1 ", KubernetesKind::kTrainingRuntime, false, kNoOwner},
+    {"trainer.kubeflow.org", "TrainingRuntime", " v1alpha1 ", KubernetesKind::kTrainingRuntime, true, kNoOwner},
 }};
 
 }  // namespace
@@ -68,7 +91,9 @@ bool KnownKind::reads(std::string_view version) const {
   return false;
 }
 
-std::span<const KnownKind> known_kinds() { return kKnownKinds; }
+std::span<const KnownKind> known_kinds() { return std::span(kKnownKinds).first(kAsked); }
+
+std::span<const KnownKind> readable_kinds() { return kKnownKinds; }
 
 const KnownKind* find_known_kind(std::string_view group, std::string_view version, std::string_view kind) {
   for (const KnownKind& known : kKnownKinds) {

@@ -36,6 +36,9 @@ enum class KubernetesKind : std::uint8_t {
   kCsiNode,
   kKueueWorkload,
   kKoordinatorDevice,
+  kRuntimeClass,
+  kPodMaker,  // of templates/kind_table.cpp, but for those above
+  kTrainingRuntime,
   kCount
 };
 
@@ -51,8 +54,10 @@ struct KnownKind {
   bool reads(std::string_view version) const;
 };
 
-// Some kinds have several rows: those of several API groups, such as Topology.
+// Those that a cluster is asked for. Some kinds have several rows: those of several API groups, such as Topology.
 std::span<const KnownKind> known_kinds();
+// The same, and then those that are read only if the input has them: what makes pods makes them in the cluster.
+std::span<const KnownKind> readable_kinds();
 
 // None: objects of this kind, or of this version of it, are ignored.
 const KnownKind* find_known_kind(std::string_view group, std::string_view version, std::string_view kind);

@@ -23,6 +23,8 @@ Result<std::vector<ManifestObject>> manifest_objects(std::string text, json::Jso
   for (const std::vector<KubernetesObject>& list : items.by_kind) {
     for (const KubernetesObject& object : list) objects.push_back({std::string(object.kind), object.title()});
   }
+  for (const KubernetesObject& object : items.others)
+    objects.push_back({std::string(object.kind), object.title(), false});
   return objects;
 }
 

@@ -18,7 +18,14 @@ bool KubernetesPriorities::import(KubernetesReading& in, const KubernetesObject&
   values_.emplace(object.name, *value);
   if (allowed == "false") protected_.insert(object.name);
   // Of several, kube-apiserver takes the lowest.
-  if (is_default && (!global_default_ || *value < *global_default_)) global_default_ = value;
+  if (policy == "Never") never_.insert(object.name);
+  if (is_default && (!global_default_ || *value < *global_default_)) {
+    global_default_ = value;
+    if (policy == "Never")
+      never_.insert("");
+    else
+      never_.erase("");
+  }
   writer.raw(R"({"name":)").string(object.name).raw(R"(,"value":)").integer(*value);
   if (!policy.empty()) writer.raw(R"(,"preemptionPolicy":)").string(policy);
   writer.raw("}");
@@ -31,5 +38,7 @@ std::int32_t KubernetesPriorities::value_of(std::string_view name, std::int32_t 
   if (name == "system-node-critical") return kSystemPriority + 1000;
   return global_default_.value_or(otherwise);
 }
+
+bool KubernetesPriorities::never_preempts(std::string_view name) const { return never_.contains(name); }
 
 }  // namespace muster::kubernetes

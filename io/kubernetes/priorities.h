@@ -21,6 +21,8 @@ class KubernetesPriorities {
   // The value of a class; "" is the class of objects that name none. A missing class has the value of the global
   // default, else `otherwise`. Names are case-sensitive.
   std::int32_t value_of(std::string_view name, std::int32_t otherwise) const;
+  // Whether new pods of the class get the preemption policy `Never`. "": those of the global default.
+  bool never_preempts(std::string_view name) const;
 
   // Whether YuniKorn preempts no pod of this class: its annotation yunikorn.apache.org/allow-preemption is "false".
   bool forbids_preemption(std::string_view name) const { return protected_.contains(name); }
@@ -29,6 +31,7 @@ class KubernetesPriorities {
   std::unordered_set<std::string_view> protected_;
   std::unordered_map<std::string_view, std::int32_t> values_;
   std::optional<std::int32_t> global_default_;
+  std::unordered_set<std::string_view> never_;  // "": the global default
 };
 
 }  // namespace muster::kubernetes

@@ -51,13 +51,13 @@ struct ClusterObjects::Removal {
 
   // Whether the import reads some version of it.
   bool is_read() const {
-    return std::ranges::any_of(kubernetes::known_kinds(), [this](const kubernetes::KnownKind& known) {
+    return std::ranges::any_of(kubernetes::readable_kinds(), [this](const kubernetes::KnownKind& known) {
       return known.kind == object.kind && (!has_group || known.group == object.group);
     });
   }
   std::string key_in(std::string_view group) const {
     std::string_view space = object.namespace_name;
-    for (const kubernetes::KnownKind& known : kubernetes::known_kinds()) {
+    for (const kubernetes::KnownKind& known : kubernetes::readable_kinds()) {
       if (known.kind != object.kind || known.group != group) continue;
       if (!known.has_namespace) space = {};
       if (known.has_namespace && space.empty()) space = "default";

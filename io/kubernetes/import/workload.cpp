@@ -25,20 +25,39 @@ bool is_known_by_label(KubernetesKind kind) {
 
 bool ImportedWorkload::read(ObjectVisitor& visitor, Templates templates) {
   read_deadlines(visitor);
-  if (!read_groups(visitor) || !read_owners(visitor, templates) || !read_storage(visitor) || !read_bindings(visitor) ||
-      !read_pods(visitor)) {
+  if (!read_groups(visitor) || !read_owners(visitor, templates) || !read_references(visitor) ||
+      !read_storage(visitor) || !read_bindings(visitor) || !read_pods(visitor)) {
     return false;
   }
   made_ = pods_.size();
   return templates != Templates::kExpand || expand(visitor.reading());
 }
 
-template <class Read>
-bool ImportedWorkload::add_groups(ObjectVisitor& visitor, KubernetesKind kind, Read read) {
+bool ImportedWorkload::read_group(KubernetesReading& in, KubernetesKind kind, const KubernetesObject& object,
+                                  KubernetesGroup& group) {
+  switch (kind) {
+    case KubernetesKind::kPodGroup:
+      return read_pod_group(in, object, cluster_.topologies(), group);
+    case KubernetesKind::kKaiGroup:
+      if (!read_kai_group(in, object, cluster_.topologies(), group)) return false;
+      if (delay_preemption(group, now_))
+        in.remarks.add("a gang is within its preemptionDelay: Muster evicts nothing for it yet", object);
+      return true;
+    case KubernetesKind::kVolcanoGroup:
+      return read_volcano_group(in, object, group);
+    default:
+      group.identity.system =
+          kind == KubernetesKind::kCoschedulingGroup ? GroupSystem::kCoscheduling : GroupSystem::kCoschedulingSigs;
+      return read_coscheduling_group(in, object, group) &&
+             read_koordinator_annotations(in, object, group.dialect, group.held);
+  }
+}
+
+bool ImportedWorkload::add_groups(ObjectVisitor& visitor, KubernetesKind kind) {
   KubernetesReading& in = visitor.reading();
   return visitor.each(kind, [&](const KubernetesObject& object) {
     KubernetesGroup group;
-    if (read(object, group)) return gangs_.add(in, group);
+    if (read_group(in, kind, object, group)) return gangs_.add(in, group);
     if (in.strict || !is_known_by_label(kind)) return false;  // pods of others that do not find theirs are held
     const GroupSystem system = group.identity.system;
     group = {};
@@ -59,34 +78,16 @@ bool ImportedWorkload::read_workloads(ObjectVisitor& visitor) {
 }
 
 bool ImportedWorkload::read_groups(ObjectVisitor& visitor) {
-  KubernetesReading& in = visitor.reading();
-  KubernetesTopologies& topologies = cluster_.topologies();
-  const auto coscheduling = [&](GroupSystem system) {
-    return [&in, system](const KubernetesObject& object, KubernetesGroup& group) {
-      group.identity.system = system;
-      return read_coscheduling_group(in, object, group) &&
-             read_koordinator_annotations(in, object, group.dialect, group.held);
-    };
-  };
-  const auto kai = [&](const auto& object, auto& group) {
-    if (!read_kai_group(in, object, topologies, group)) return false;
-    if (delay_preemption(group, now_))
-      in.remarks.add("a gang is within its preemptionDelay: Muster evicts nothing for it yet", object);
-    return true;
-  };
-  return add_groups(visitor, KubernetesKind::kPodGroup,
-                    [&](const auto& object, auto& group) { return read_pod_group(in, object, topologies, group); }) &&
-         read_workloads(visitor) && add_groups(visitor, KubernetesKind::kKaiGroup, kai) &&
-         add_groups(visitor, KubernetesKind::kVolcanoGroup,
-                    [&](const auto& object, auto& group) { return read_volcano_group(in, object, group); }) &&
-         add_groups(visitor, KubernetesKind::kCoschedulingGroup, coscheduling(GroupSystem::kCoscheduling)) &&
-         add_groups(visitor, KubernetesKind::kCoschedulingSigsGroup, coscheduling(GroupSystem::kCoschedulingSigs));
+  return add_groups(visitor, KubernetesKind::kPodGroup) && read_workloads(visitor) &&
+         add_groups(visitor, KubernetesKind::kKaiGroup) && add_groups(visitor, KubernetesKind::kVolcanoGroup) &&
+         add_groups(visitor, KubernetesKind::kCoschedulingGroup) &&
+         add_groups(visitor, KubernetesKind::kCoschedulingSigsGroup);
 }
 
 bool ImportedWorkload::read_owners(ObjectVisitor& visitor, Templates templates) {
-  constexpr std::array<KubernetesKind, 5> kKinds = {KubernetesKind::kDeployment, KubernetesKind::kReplicaSet,
-                                                    KubernetesKind::kStatefulSet, KubernetesKind::kJob,
-                                                    KubernetesKind::kLeaderWorkerSet};
+  constexpr std::array<KubernetesKind, 6> kKinds = {KubernetesKind::kDeployment,      KubernetesKind::kReplicaSet,
+                                                    KubernetesKind::kStatefulSet,     KubernetesKind::kJob,
+                                                    KubernetesKind::kLeaderWorkerSet, KubernetesKind::kPodMaker};
   KubernetesReading& in = visitor.reading();
   return std::ranges::all_of(kKinds, [&](KubernetesKind kind) {
     return visitor.each(kind, [&](const auto& object) {
@@ -99,6 +100,15 @@ bool ImportedWorkload::read_owners(ObjectVisitor& visitor, Templates templates) 
 void ImportedWorkload::read_deadlines(ObjectVisitor& visitor) {
   for (const KubernetesObject& object : visitor.items().of(KubernetesKind::kKueueWorkload))
     owners_.add_workload(visitor.reading(), object);
+}
+
+bool ImportedWorkload::read_references(ObjectVisitor& visitor) {
+  return visitor.each(KubernetesKind::kRuntimeClass, [&](const auto& object) {
+    return references_.classes.add(visitor.reading(), object);
+  }) && visitor.each(KubernetesKind::kTrainingRuntime, [&](const auto& object) {
+    references_.runtimes.emplace(OwnerKey{object.namespace_name, object.kind, object.name}, object);
+    return true;
+  });
 }
 
 bool ImportedWorkload::read_storage(ObjectVisitor& visitor) {
@@ -124,12 +134,16 @@ bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
   pods_.reserve(visitor.items().of(KubernetesKind::kPod).size());
   return visitor.each(KubernetesKind::kPod, [&](const auto& object) {
     KubernetesPod& pod = pods_.emplace_back();
+    const bool is_new = is_created(object);
+    std::string_view held;
     if (object.as_pod != nullptr && in.has_namespaces) {
       pod = *object.as_pod;
-    } else if (!read_pod(in, object, pod)) {
+    } else if (!read_pod(in, is_new ? as_created(in, object, held) : object, pod)) {
       if (in.strict) return false;
       read_what_can_be_read(in, object, std::exchange(in.error, {}).message, pod);
     }
+    if (!held.empty()) pod.hold(held);
+    if (is_new) admit(pod);
     bind(pod);
     if (in.strict && pod.state.is_on_node() && !cluster_.has_node(pod.state.node)) {
       return in.fail(object.value, ErrorCode::kUnknownNode,
@@ -139,6 +153,28 @@ bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
     join(in, pod);
     return true;
   });
+}
+
+bool ImportedWorkload::is_created(const KubernetesObject& pod) const {
+  return !created_.empty() && created_.contains(pod.title());
+}
+
+// What admission adds to a pod for its RuntimeClass.
+KubernetesObject ImportedWorkload::as_created(KubernetesReading& in, const KubernetesObject& pod,
+                                              std::string_view& held) {
+  const json::JsonValue runtime_class = member_of(pod.spec, "runtimeClassName");
+  if (!runtime_class || !runtime_class.is(json::JsonKind::kString)) return pod;
+  std::string why;
+  KubernetesObject created = made_objects_.add(pod_text(in, pod, {}, references_.classes, why));
+  created.created = pod.created;
+  if (!why.empty()) held = made_objects_.keep(std::move(why));
+  return created;
+}
+
+// A pod that is about to be created has the preemption policy of its class.
+void ImportedWorkload::admit(KubernetesPod& pod) const {
+  pod.priority.never_preempts =
+      pod.priority.never_preempts || cluster_.priorities().never_preempts(pod.priority.class_name);
 }
 
 // A pod with a request that did not fail counts as running there.
@@ -175,9 +211,21 @@ void ImportedWorkload::join(const KubernetesReading& in, KubernetesPod& pod) {
   gangs_.join(pod);
 }
 
+// What templates and the admission of their pods make.
 bool ImportedWorkload::expand(KubernetesReading& in) {
-  if (!owners_.expand(in, pods_, [this](const KubernetesGroup& group) { gangs_.add_made(group); })) return false;
-  for (std::size_t i = made_; i < pods_.size(); ++i) join(in, pods_[i]);
+  const auto add_group = [&](KubernetesKind kind, const KubernetesObject& object, const RequestedAmounts& all_pods) {
+    KubernetesGroup group;
+    if (!read_group(in, kind, object, group)) return false;
+    group.minimum.amounts = all_pods;
+    gangs_.add_made(group);
+    return true;
+  };
+  if (!TemplateExpansion(in, owners_, made_objects_, references_, *titles_, add_group).expand(pods_)) return false;
+  for (std::size_t i = made_; i < pods_.size(); ++i) {
+    admit(pods_[i]);
+    owners_.join(pods_[i]);
+    join(in, pods_[i]);
+  }
   return true;
 }
 

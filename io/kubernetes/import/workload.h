@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "io/kubernetes/pod/bind_request.h"
 #include "io/kubernetes/pod/pod.h"
 #include "io/kubernetes/pod/storage.h"
+#include "io/kubernetes/templates/expansion.h"
+#include "io/kubernetes/templates/made_objects.h"
 
 namespace muster::kubernetes {
 
@@ -30,8 +33,12 @@ class ImportedWorkload {
   void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }
   void await_groups() { gangs_.await_groups(); }
 
-  // Titles of the objects whose templates are expanded; empty: all. They outlive this object.
-  void expand_only(const std::vector<std::string>& titles) { owners_.expand_only(titles); }
+  // Titles of the objects whose templates are expanded, and of the pods that are about to be created, so that admission
+  // changes them; empty: all templates, and no such pods. They outlive this object. To be called before read().
+  void expand_only(const std::vector<std::string>& titles) {
+    titles_ = &titles;
+    created_.insert(titles.begin(), titles.end());
+  }
 
   // Groups, owners and pods, in this order. With `kExpand` the pods that templates have not made yet are there, too.
   // Errors: those of the objects; UnknownNode. Cost: one pass over the objects.
@@ -45,15 +52,20 @@ class ImportedWorkload {
   const KubernetesGangs& gangs() const { return gangs_; }
 
  private:
-  template <class Read>
-  [[nodiscard]] bool add_groups(ObjectVisitor& visitor, KubernetesKind kind, Read read);
+  [[nodiscard]] bool read_group(KubernetesReading& reading, KubernetesKind kind, const KubernetesObject& object,
+                                KubernetesGroup& out);
+  [[nodiscard]] bool add_groups(ObjectVisitor& visitor, KubernetesKind kind);
   [[nodiscard]] bool read_workloads(ObjectVisitor& visitor);
   [[nodiscard]] bool read_groups(ObjectVisitor& visitor);
   [[nodiscard]] bool read_owners(ObjectVisitor& visitor, Templates templates);
   void read_deadlines(ObjectVisitor& visitor);
   [[nodiscard]] bool read_storage(ObjectVisitor& visitor);
   [[nodiscard]] bool read_bindings(ObjectVisitor& visitor);
+  [[nodiscard]] bool read_references(ObjectVisitor& visitor);
   [[nodiscard]] bool read_pods(ObjectVisitor& visitor);
+  bool is_created(const KubernetesObject& pod) const;
+  KubernetesObject as_created(KubernetesReading& reading, const KubernetesObject& pod, std::string_view& held);
+  void admit(KubernetesPod& pod) const;
   [[nodiscard]] bool expand(KubernetesReading& reading);
   void bind(KubernetesPod& pod) const;
   bool awaits_kai_group(const KubernetesReading& reading, const KubernetesPod& pod) const;
@@ -70,12 +82,16 @@ class ImportedWorkload {
   ImportedCluster& cluster_;
   KubernetesGangs gangs_;
   KubernetesOwners owners_;
+  MadeObjects made_objects_;
+  TemplateReferences references_;
   KubernetesStorage storage_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
   std::vector<KubernetesPod> pods_;
   std::deque<std::string> texts_;  // names that no object has
   std::size_t made_ = 0;           // position of the first pod that does not exist yet
   Nanoseconds now_ = 0;
+  const std::vector<std::string>* titles_ = nullptr;
+  std::unordered_set<std::string> created_;  // the same
 };
 
 }  // namespace muster::kubernetes

@@ -147,7 +147,7 @@ class PartWriter {
     if (key == "object" || key == "template") return write(key, value, &PartWriter::write_object);
     if (key == "items") return write(key, value, &PartWriter::write_objects);
     if (is_any(key, {"apiVersion", "kind", "type", "value", "globalDefault", "preemptionPolicy", "format",
-                     "allowedTopologies", "provisioner", "volumeBindingMode"})) {
+                     "allowedTopologies", "overhead", "provisioner", "scheduling", "volumeBindingMode"})) {
       copy(key, value);
     }
   }
@@ -178,7 +178,8 @@ class PartWriter {
     write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (key == "containers" || key == "initContainers") return write(key, value, &PartWriter::write_containers);
       if (key == "volumes") return write(key, value, &PartWriter::write_volumes);
-      if (key == "template") return write(key, value, &PartWriter::write_object);
+      // That of a PodCliqueSet is no object.
+      if (key == "template" && !has_member(value, "cliques")) return write(key, value, &PartWriter::write_object);
       if (!is_unread(key)) copy(key, value);
     });
   }
@@ -223,9 +224,9 @@ class PartWriter {
       if (key == "conditions") return write(key, value, single_ ? &PartWriter::write_read : &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
-      if (is_any(key,
-                 {"allocatable", "allocatedResources", "disruptionsAllowed", "nominatedNodeName", "observedGeneration",
-                  "phase", "resources", "scheduleStartTime", "startTime", "state", "succeeded"})) {
+      if (is_any(key, {"allocatable", "allocatedResources", "disruptionsAllowed", "jobDeploymentStatus",
+                       "nominatedNodeName", "observedGeneration", "phase", "resources", "scheduleStartTime",
+                       "startTime", "state", "succeeded"})) {
         copy(key, value);
       }
     });
@@ -301,7 +302,8 @@ class PartWriter {
       if (!member.value.is(json::JsonKind::kString)) return true;
       const std::string_view word = member.value.string();
       if (member.key == "type") {
-        return is_any(word, {"Ready", "Complete", "Failed", "SuccessCriteriaMet", "PodResizePending"});
+        return is_any(
+            word, {"Ready", "Complete", "Completed", "Failed", "Succeeded", "SuccessCriteriaMet", "PodResizePending"});
       }
     }
     return false;

@@ -1,0 +1,236 @@
+#include "io/kubernetes/templates/made_objects.h"
+
+#include <algorithm>
+#include <array>
+
+#include "model/base/require.h"
+
+namespace muster::kubernetes {
+
+namespace {
+
+bool is_object(json::JsonValue value) { return value && value.is(json::JsonKind::kObject); }
+bool is_list(json::JsonValue value) { return value && value.is(json::JsonKind::kArray); }
+
+// The members of an object one after another; the last of one key counts.
+class Members {
+ public:
+  Members(json::JsonDocument& document, std::string& out) : document_(document), writer_(out) { writer_.raw("{"); }
+
+  json::JsonWriter& begin(std::string_view key) { return writer_.separate(first_).string(key).raw(":"); }
+  void copy(std::string_view key, json::JsonValue value) { write_json(begin(key), document_, value); }
+  void text(std::string_view key, std::string_view value) { begin(key).string(value); }
+  // All members but those that `skip` says.
+  template <class Skip>
+  void copy_others(json::JsonValue object, Skip skip) {
+    if (!is_object(object)) return;
+    for (const json::JsonMember member : object.members()) {
+      if (!member.value.is(json::JsonKind::kNull) && !skip(member.key)) copy(member.key, member.value);
+    }
+  }
+  void end() { writer_.raw("}"); }
+
+ private:
+  json::JsonDocument& document_;
+  json::JsonWriter writer_;
+  bool first_ = true;
+};
+
+class PodText {
+ public:
+  PodText(KubernetesReading& in, const KubernetesObject& pod_template, const PodAdditions& additions,
+          const RuntimeClasses& classes, std::string& held)
+      : in_(in), template_(pod_template), additions_(additions), held_(held) {
+    find_class(classes);
+  }
+
+  std::string write() {
+    Members members(in_.document, text_);
+    members.text("apiVersion", "v1");
+    members.text("kind", "Pod");
+    members.begin("metadata");
+    write_metadata();
+    members.begin("spec");
+    write_spec();
+    if (template_.status) members.copy("status", template_.status);
+    members.end();
+    return std::move(text_);
+  }
+
+ private:
+  void find_class(const RuntimeClasses& classes) {
+    const json::JsonValue name = member_of(template_.spec, "runtimeClassName");
+    if (!name || !name.is(json::JsonKind::kString)) return;
+    class_ = classes.find(name.string());
+    if (class_ != nullptr) return;
+    if (classes.empty()) {
+      in_.remarks.add("runtimeClassName \"" + std::string(name.string()) +
+                          "\": no RuntimeClass is in the input, so its overhead, node selector and tolerations do not "
+                          "count",
+                      template_);
+    } else {
+      held_ = "its runtimeClassName \"" + std::string(name.string()) + "\" is no RuntimeClass of the input";
+    }
+  }
+
+  void write_metadata() {
+    Members members(in_.document, text_);
+    members.text("name", template_.name);
+    if (!template_.namespace_name.empty()) members.text("namespace", template_.namespace_name);
+    write_texts(members, "labels", additions_.labels);
+    write_texts(members, "annotations", additions_.annotations);
+    if (!additions_.owner_kind.empty()) {
+      json::JsonWriter& writer = members.begin("ownerReferences").raw(R"([{"controller":true,"kind":)");
+      writer.string(additions_.owner_kind).raw(R"(,"name":)").string(additions_.owner_name).raw("}]");
+    }
+    members.copy_others(template_.metadata, [this](std::string_view key) {
+      const bool is_owner = key == "ownerReferences" && !additions_.owner_kind.empty();
+      return is_owner || key == "name" || key == "namespace" || key == "labels" || key == "annotations";
+    });
+    members.end();
+  }
+
+  void write_texts(Members& members, std::string_view key, const Texts& added) {
+    const json::JsonValue own = member_of(template_.metadata, key);
+    if (!is_object(own) && added.empty()) {
+      if (own) members.copy(key, own);  // the reader rejects it
+      return;
+    }
+    members.begin(key);
+    Members all(in_.document, text_);
+    for (const auto& [name, value] : added) all.text(name, value);
+    all.copy_others(own, [&](std::string_view name) {
+      return std::ranges::any_of(added, [&](const auto& one) { return one.first == name; });
+    });
+    all.end();
+  }
+
+  void write_spec() {
+    Members members(in_.document, text_);
+    write_default(members, "schedulerName", additions_.scheduler);
+    write_default(members, "priorityClassName", additions_.priority_class);
+    if (class_ != nullptr) write_class(members);
+    const bool is_changed = !additions_.changes.more_containers.empty() || additions_.changes.resources;
+    const json::JsonValue containers = member_of(template_.spec, "containers");
+    if (is_changed && is_list(containers)) write_containers(members, containers);
+    members.copy_others(template_.spec, [&](std::string_view key) {
+      return std::ranges::find(written_, key) != written_.end() ||
+             (key == "containers" && is_changed && is_list(containers));
+    });
+    members.end();
+  }
+
+  void write_default(Members& members, std::string_view key, std::string_view value) {
+    if (value.empty() || member_of(template_.spec, key)) return;
+    members.text(key, value);
+  }
+
+  void write_class(Members& members) {
+    if (class_->overhead && !member_of(template_.spec, "overhead")) members.copy("overhead", class_->overhead);
+    if (is_object(class_->node_selector)) write_selector(members);
+    if (!is_list(class_->tolerations)) return;
+    bool first = true;
+    json::JsonWriter& writer = members.begin("tolerations").raw("[");
+    for (const json::JsonValue list : {member_of(template_.spec, "tolerations"), class_->tolerations}) {
+      if (!is_list(list)) continue;
+      for (const json::JsonValue element : list.elements()) write_json(writer.separate(first), in_.document, element);
+    }
+    writer.raw("]");
+    written_.push_back("tolerations");
+  }
+
+  // Where the two differ, the API server rejects the pod.
+  void write_selector(Members& members) {
+    const json::JsonValue own = member_of(template_.spec, "nodeSelector");
+    members.begin("nodeSelector");
+    Members all(in_.document, text_);
+    all.copy_others(own, [](std::string_view) { return false; });
+    all.copy_others(class_->node_selector, [&](std::string_view key) {
+      const json::JsonValue one = member_of(own, key), other = member_of(class_->node_selector, key);
+      if (!one) return false;
+      const bool is_same =
+          one.is(json::JsonKind::kString) && other.is(json::JsonKind::kString) && one.string() == other.string();
+      if (!is_same) held_ = "its node selector contradicts that of its RuntimeClass: " + std::string(key);
+      return true;
+    });
+    all.end();
+    written_.push_back("nodeSelector");
+  }
+
+  void write_containers(Members& members, json::JsonValue containers) {
+    bool first = true;
+    json::JsonWriter& writer = members.begin("containers").raw("[");
+    for (const json::JsonValue container : containers.elements()) {
+      const json::JsonValue name = member_of(container, "name");
+      writer.separate(first);
+      const bool is_changed = additions_.changes.resources && name && name.is(json::JsonKind::kString) &&
+                              name.string() == additions_.changes.resources_of;
+      if (!is_changed) {
+        write_json(writer, in_.document, container);
+        continue;
+      }
+      Members all(in_.document, text_);
+      all.copy("resources", additions_.changes.resources);
+      all.copy_others(container, [](std::string_view key) { return key == "resources"; });
+      all.end();
+    }
+    writer.raw(additions_.changes.more_containers).raw("]");
+  }
+
+  KubernetesReading& in_;
+  const KubernetesObject& template_;
+  const PodAdditions& additions_;
+  std::string& held_;
+  const RuntimeClass* class_ = nullptr;
+  std::vector<std::string_view> written_;  // keys of the spec
+  std::string text_;
+};
+
+}  // namespace
+
+KubernetesObject MadeObjects::add(const std::string& text) {
+  static constexpr std::size_t kDepth = 1024;
+  const auto broken = parsed_.parse(text, {text.size() + 1, kDepth});
+  MUSTER_REQUIRE(!broken);
+  KubernetesObject object;
+  object.value = kept_.emplace_back(parsed_).root();
+  for (const json::JsonMember member : object.value.members()) {
+    if (member.key == "kind") object.kind = member.value.string();
+    if (member.key == "apiVersion") split_api_version(member.value.string(), object);
+    if (member.key == "metadata") object.metadata = member.value;
+    if (member.key == "spec") object.spec = member.value;
+    if (member.key == "status") object.status = member.value;
+  }
+  const json::JsonValue name = member_of(object.metadata, "name"), space = member_of(object.metadata, "namespace");
+  if (name) object.name = name.string();
+  if (space) object.namespace_name = space.string();
+  return object;
+}
+
+bool RuntimeClasses::add(KubernetesReading& in, const KubernetesObject& object) {
+  static constexpr std::array<std::string_view, 2> kKeys = {"overhead", "scheduling"},
+                                                   kScheduling = {"nodeSelector", "tolerations"};
+  std::array<json::JsonValue, 2> found, scheduling;
+  RuntimeClass& made = classes_[object.name];
+  if (!in.take(object.value, kKeys, found) || !in.take(found[0], "podFixed", made.overhead) ||
+      !in.take(found[1], kScheduling, scheduling)) {
+    return false;
+  }
+  made.node_selector = scheduling[0];
+  made.tolerations = scheduling[1];
+  bool has_any = false;
+  return (!made.node_selector || in.expect(made.node_selector, json::JsonKind::kObject)) &&
+         in.has_elements(made.tolerations, has_any);
+}
+
+const RuntimeClass* RuntimeClasses::find(std::string_view name) const {
+  const auto found = classes_.find(name);
+  return found == classes_.end() ? nullptr : &found->second;
+}
+
+std::string pod_text(KubernetesReading& in, const KubernetesObject& pod_template, const PodAdditions& additions,
+                     const RuntimeClasses& classes, std::string& held) {
+  return PodText(in, pod_template, additions, classes, held).write();
+}
+
+}  // namespace muster::kubernetes
