@@ -1,6 +1,7 @@
 #include "io/kubernetes/dialects/card_settling.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,8 @@ namespace muster::kubernetes {
 namespace {
 
 using PodList = std::vector<KubernetesPod*>;
+
+constexpr std::int64_t kMillionths = 1'000'000;
 
 bool has_place_or_waits(const KubernetesPod& pod) { return pod.state.is_on_node() || pod.state.waits(); }
 
@@ -94,7 +97,27 @@ class NodePods {
     }
   }
 
-  // It may be on each card that no pod has as a whole.
+  std::int64_t card_memory() const { return std::max<std::int64_t>(1, node_.cards->memory()); }
+
+  // What a pod that shares has of each of its cards. Millionths of a MiB.
+  std::int64_t taken_by(const KubernetesPod& pod) const {
+    const GpuShare& request = pod.gpus.request;
+    return request.kind == GpuRequestKind::kFraction ? request.amount * card_memory()
+                                                     : std::min(request.amount, card_memory()) * kMillionths;
+  }
+
+  // Whether it fits beside the pods that are known to be on the card.
+  bool has_room(std::int32_t device, const KubernetesPod& pod) const {
+    std::int64_t sum = taken_by(pod);
+    for (const KubernetesPod* other : known_) {
+      if (other->gpus.request.is_shared() &&
+          std::ranges::find(other->gpus.devices, device) != other->gpus.devices.end())
+        sum += taken_by(*other);
+    }
+    return sum <= card_memory() * kMillionths;
+  }
+
+  // It may be on each card that no pod has as a whole, and that has room for it.
   void settle_share(KubernetesPod& pod) {
     std::set<std::int32_t> possible;
     for (std::int32_t i = 0; i < node_.cards->usable(); ++i) possible.insert(i);
@@ -104,6 +127,10 @@ class NodePods {
         for (const std::int32_t device : other->gpus.devices) possible.erase(device);
       }
     }
+    std::set<std::int32_t> roomy;
+    std::ranges::copy_if(possible, std::inserter(roomy, roomy.end()),
+                         [&](std::int32_t device) { return has_room(device, pod); });
+    if (std::ssize(roomy) >= pod.gpus.request.devices) possible = std::move(roomy);
     pod.gpus.devices.assign(possible.begin(), possible.end());
     if (std::ssize(possible) == pod.gpus.request.devices) return;
     if (possible.empty()) return;

@@ -144,6 +144,14 @@ TEST(Hami, APodWhoseCardIsUnknownHasItsPartOfEachCard) {
   EXPECT_TRUE(made.says("the cards of a running pod are unknown"));
 }
 
+TEST(Hami, APodIsOnTheOnlyCardThatHasRoomForIt) {
+  const auto made = imported({hami_node("n", kTwoCards), hami_on(hami("p", 20000), "n", "GPU-2,NVIDIA,20000,0:;"),
+                              running(hami("q", 5000), "n")});
+  EXPECT_EQ(made.pod("team/q")["gpus"], Json::array({0}));
+  EXPECT_EQ(made.pod("team/q")["gpu"], Json({{"memory", "5000Mi"}}));
+  EXPECT_FALSE(made.says("unknown"));
+}
+
 TEST(Hami, OnTheOnlyCardOrAloneAPodNeedsNoAnnotation) {
   EXPECT_EQ(imported({hami_node("n", kOneCard), running(hami("p", 3000), "n"), running(hami("q", 3000), "n")})
                 .pod("team/q")["gpus"],
