@@ -15,7 +15,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::size_t kMostReasons = 5, kMostStarts = 5;
+constexpr std::size_t kMostReasons = 5, kMostStarts = 5, kMostMoves = 5;
 constexpr double kMicroPerGpu = 1e6;
 
 // Nothing if no node counts.
@@ -76,6 +76,40 @@ std::string gangs_line(const SolvedLine& line) {
                             moves > 0 ? " and restarted" : "", moves);
 }
 
+// A queue that uses more of some resource than its fair share once the plan is carried out.
+bool is_above_share(const SolvedLine& line, QueueIndex queue) {
+  const auto& reports = line.solution.report.queues;
+  const auto found = std::ranges::find(reports, queue, &explain::QueueReport::queue);
+  if (found == reports.end()) return false;
+  for (std::size_t r = 0; r < kQueueResources; ++r) {
+    if (found->allocated[r] > found->fair_share[r]) return true;
+  }
+  return false;
+}
+
+// "\n  moved for other queues: 3 pods of mid for pre, which is above its fair share"; nothing if no pod is. Most first.
+std::string moves_line(const SolvedLine& line) {
+  const Problem& problem = line.problem;
+  std::map<std::pair<QueueIndex, QueueIndex>, std::int64_t> moved;  // whose pods, for which
+  for (const Eviction& eviction : line.solution.plan.evictions) {
+    if (eviction.reason != EvictionReason::kConsolidate || eviction.for_gang.is_none()) continue;
+    const QueueIndex own = problem.gangs[problem.pods[eviction.pod].gang].queue;
+    const QueueIndex claimant = problem.gangs[eviction.for_gang].queue;
+    if (own != claimant && !own.is_none() && !claimant.is_none()) ++moved[{own, claimant}];
+  }
+  std::vector<std::pair<std::pair<QueueIndex, QueueIndex>, std::int64_t>> rows(moved.begin(), moved.end());
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (rows.size() > kMostMoves) rows.resize(kMostMoves);
+  std::string text;
+  for (const auto& [queues, pods] : rows) {
+    text += fmt::format("{}{} of {} for {}{}", text.empty() ? "" : "; ", counted(pods, "pod"),
+                        escaped(problem.queues[queues.first].name), escaped(problem.queues[queues.second].name),
+                        is_above_share(line, queues.second) ? ", which is above its fair share" : "");
+  }
+  if (moved.size() > kMostMoves) text += fmt::format("; {} more", moved.size() - kMostMoves);
+  return text.empty() ? text : "\n  moved for other queues: " + text;
+}
+
 // "\n  expected starts: a in 3.0 h (Quota), ...; 12 more"; nothing if none is expected. Those that start first.
 std::string starts_line(const SolvedLine& line) {
   std::vector<const explain::GangReport*> gangs;
@@ -121,9 +155,10 @@ std::string summary_of(const SolvedLine& line) {
   const auto seconds = [](portfolio::Clock::duration duration) {
     return std::chrono::duration<double>(duration).count();
   };
-  return fmt::format("{}\n{}{}{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
-                     starts_line(line), warnings_line(line), level_line(line), origin_name(line.solution.origin),
-                     proof_name(line.solution.proof), seconds(line.elapsed), seconds(line.budget));
+  return fmt::format("{}\n{}{}{}{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
+                     moves_line(line), starts_line(line), warnings_line(line), level_line(line),
+                     origin_name(line.solution.origin), proof_name(line.solution.proof), seconds(line.elapsed),
+                     seconds(line.budget));
 }
 
 }  // namespace muster::cli

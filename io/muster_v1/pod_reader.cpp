@@ -277,9 +277,14 @@ bool holds_room(const SnapshotPod& pod) {
   return pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
 }
 
-// The part of a pod that is not understood may restrict where it may go: its gang is held.
-void hold(SnapshotInput& in, SnapshotPod& pod) {
+// The part of a pod that is not understood may restrict where it may go: its gang is held. The writer of the line may
+// have held it already, and said why in general.
+void hold(SnapshotInput& in, SnapshotPod& pod, const std::string& wrong) {
   if (pod.status == PodStatus::kPending && pod.node.empty()) pod.status = PodStatus::kGated;
+  std::string why(pod.notes.held.empty() ? "it is not understood" : pod.notes.held);
+  why += ": ";
+  if (!pod.gang.empty()) why.append("pod ").append(pod.name).append(": ");
+  if (pod.status == PodStatus::kGated) pod.notes.held = in.keep(why + wrong);
   if (pod.gang.empty()) return forbid_eviction(in, pod);
   in.snapshot.anomalies.held_gangs.push_back(pod.gang);
 }
@@ -304,13 +309,13 @@ SnapshotPod stub_of(SnapshotInput& in, json::JsonValue element) {
   return pod;
 }
 
-bool add_stub(SnapshotInput& in, json::JsonValue element) {
+bool add_stub(SnapshotInput& in, json::JsonValue element, const std::string& wrong) {
   SnapshotPod pod = stub_of(in, element);
   if (!pod.node.empty()) close_node_of(in, pod);
   if (pod.name.empty() || !find_or_read_spec(in, {}, pod.spec)) return false;
   if (holds_room(pod)) pod.status = pod.status == PodStatus::kRunning ? PodStatus::kSucceeded : PodStatus::kFailed;
   pod.node = {};
-  hold(in, pod);
+  hold(in, pod, wrong);
   in.snapshot.pods.push_back(std::move(pod));
   return true;
 }
@@ -324,12 +329,12 @@ void recover_pod(SnapshotInput& in, json::JsonValue element, InputError error) {
                                 read_again(in, element, kPodFields, draft, finish, UnknownKeys::kAsTold);
   if (!is_contradiction) draft = {};
   if (!is_contradiction && !read_again(in, element, kPodFields, draft, finish)) {
-    const bool is_there = add_stub(in, element);
+    const bool is_there = add_stub(in, element, what_is_wrong(error));
     return warn_of(in, {"pod", element}, std::move(error),
                    is_there ? "its gang is held, and nothing new is placed on its node" : "it is ignored");
   }
   const bool is_unclear = error.code == ErrorCode::kUnclear;
-  if (!is_contradiction) hold(in, draft.pod);
+  if (!is_contradiction) hold(in, draft.pod, what_is_wrong(error));
   if (is_unclear && holds_room(draft.pod)) close_node_of(in, draft.pod);
   in.snapshot.pods.push_back(std::move(draft.pod));
   warn_of(in, {"pod", element}, std::move(error), is_contradiction ? "this key is ignored" : "its gang is held");

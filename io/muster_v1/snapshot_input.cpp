@@ -30,14 +30,24 @@ std::string_view text_at(json::JsonValue object, std::string_view key) {
   return {};
 }
 
-void warn_of(SnapshotInput& input, const OddObject& odd, InputError error, std::string_view outcome) {
-  const std::size_t end = std::min(error.path.find(']'), error.path.size());
-  std::string where = error.path.substr(std::min(end + 1, error.path.size()));
+namespace {
+
+// Of a path like $.pods[3].gpu: where the element ends.
+std::size_t end_of_element(std::string_view path) { return std::min(path.find(']'), path.size() - 1) + 1; }
+
+}  // namespace
+
+std::string what_is_wrong(const InputError& error) {
+  if (error.code == ErrorCode::kUnclear || error.path.empty()) return error.message;
+  std::string where = error.path.substr(end_of_element(error.path));
   if (where.starts_with('.')) where.erase(0, 1);
+  return where.empty() ? error.message : where + ": " + error.message;
+}
+
+void warn_of(SnapshotInput& input, const OddObject& odd, InputError error, std::string_view outcome) {
   std::string name(text_at(odd.element, "name"));
-  if (name.empty()) name = error.path.substr(0, std::min(end + 1, error.path.size()));
-  std::string message = where.empty() ? std::move(error.message) : where + ": " + error.message;
-  message.append("; ").append(outcome);
+  if (name.empty()) name = error.path.empty() ? error.path : error.path.substr(0, end_of_element(error.path));
+  std::string message = what_is_wrong(error).append("; ").append(outcome);
   Anomalies& anomalies = input.snapshot.anomalies;
   anomalies.tell({error.code, std::string(odd.object), std::move(name), std::move(message)});
   input.with_paths = anomalies.more == 0;

@@ -68,6 +68,9 @@ struct OddObject {
 void warn_of(SnapshotInput& input, const OddObject& odd, InputError error, std::string_view outcome);
 // The string at a key of something that may be no object; empty if there is none.
 std::string_view text_at(json::JsonValue object, std::string_view key);
+// Of an element of a list: the place in the element, and what is wrong there: "gpu.count: must be a whole number".
+std::string what_is_wrong(const InputError& error);
+
 // The key `unclear`: the writer of the line could not determine all of the object.
 [[nodiscard]] bool read_unclear(SnapshotInput& input, json::JsonValue value);
 

@@ -199,6 +199,33 @@ void repair_pods(Snapshot& snapshot) {
 
 namespace muster {
 
+namespace {
+
+// What is wrong, without what was done about it.
+std::string_view reason_of(Snapshot& snapshot, const Warning& warning) {
+  const std::string pod = warning.object == "pod" ? "pod " + warning.name + ": " : "";
+  const std::string what = warning.message.substr(0, warning.message.rfind("; "));
+  return snapshot.text.store("it is not understood: " + pod + what);
+}
+
+// By the warnings: why each gang is held, for its own keys or for those of a pod.
+std::unordered_map<std::string_view, std::string_view> wrong_gangs(Snapshot& snapshot) {
+  std::unordered_map<std::string_view, std::string_view> gangs, pods;
+  for (const Warning& warning : snapshot.anomalies.warnings) {
+    const bool is_pod = warning.object == "pod" && warning.message.find("gang is held") != std::string::npos;
+    if (is_pod) pods.emplace(warning.name, reason_of(snapshot, warning));
+    if (warning.object == "gang") gangs.emplace(warning.name, reason_of(snapshot, warning));
+  }
+  if (pods.empty()) return gangs;
+  for (const SnapshotPod& pod : snapshot.pods) {
+    const auto wrong = pods.find(pod.name);
+    if (wrong != pods.end() && !pod.gang.empty()) gangs.emplace(pod.gang, wrong->second);
+  }
+  return gangs;
+}
+
+}  // namespace
+
 void hold_gangs(Snapshot& snapshot) {
   const std::vector<std::string_view>& held = snapshot.anomalies.held_gangs;
   const std::unordered_set<std::string_view> names(held.begin(), held.end());
@@ -208,8 +235,13 @@ void hold_gangs(Snapshot& snapshot) {
     gang.terms.preemptible = false;
     gang.staleness_grace_period = kNever;
   }
+  const auto wrong = wrong_gangs(snapshot);
   for (SnapshotPod& pod : snapshot.pods) {
-    if (pod.status == PodStatus::kPending && names.contains(pod.gang)) pod.status = PodStatus::kGated;
+    if (!names.contains(pod.gang)) continue;
+    if (pod.status == PodStatus::kPending) pod.status = PodStatus::kGated;
+    const auto why = wrong.find(pod.gang);
+    const bool needs_reason = pod.status == PodStatus::kGated && pod.notes.held.empty() && why != wrong.end();
+    if (needs_reason) pod.notes.held = why->second;
   }
 }
 

@@ -21,6 +21,8 @@ std::string setting(const char* flag, const std::string& name, const std::string
   return option(flag, name + "=" + value);
 }
 
+std::string part_of(const std::string& subgroup) { return subgroup.empty() ? "" : "/" + subgroup; }
+
 // By TaintEffect.
 constexpr std::array<const char*, 3> kEffects = {"NoSchedule", "NoExecute", "PreferNoSchedule"};
 
@@ -62,11 +64,10 @@ struct TextOf {
     return setting("--tolerate", change.gang, text);
   }
   std::string operator()(const SetMinimum& change) const {
-    return setting("--set-minimum", change.gang, number(change.minimum));
+    return setting("--set-minimum", change.gang + part_of(change.subgroup), number(change.minimum));
   }
   std::string operator()(const SetRequiredLevel& change) const {
-    const std::string part = change.subgroup.empty() ? "" : "/" + change.subgroup;
-    return setting("--set-level", change.gang + part, change.level.empty() ? "none" : change.level);
+    return setting("--set-level", change.gang + part_of(change.subgroup), change.level.empty() ? "none" : change.level);
   }
   std::string operator()(const AddGang& change) const { return option("--gang", text_of(change.shape)); }
 };

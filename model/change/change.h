@@ -91,10 +91,12 @@ struct Tolerate {
   TaintText taint;
   bool any_value = false, any_effect = false;  // instead of those of the taint
 };
-// The gang starts once so many pods have room. Only for gangs without subgroups.
+// The gang starts once so many pods have room, or so many of the subgroup. Of a gang with subgroups only theirs are
+// set; that of a subgroup with subgroups counts these.
 struct SetMinimum {
   std::string gang;
   std::int32_t minimum = 1;
+  std::string subgroup = "";  // empty: the gang itself
 };
 // The level that the gang, or one of its subgroups, requires; empty: none.
 struct SetRequiredLevel {

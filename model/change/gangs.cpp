@@ -92,12 +92,28 @@ Failure apply_one(const Tolerate& change, Snapshot& snapshot) {
   return {};
 }
 
+namespace {
+
+Failure set_minimum(const SetMinimum& change, SnapshotGang& gang) {
+  const auto subgroup = std::ranges::find(gang.subgroups, change.subgroup, &SnapshotSubgroup::name);
+  if (subgroup == gang.subgroups.end()) return unknown("subgroup", change.subgroup);
+  if (change.minimum < 0) return invalid("the minimum of a subgroup is at least 0");
+  const auto below = std::ranges::find(gang.subgroups, change.subgroup, &SnapshotSubgroup::parent);
+  (below == gang.subgroups.end() ? subgroup->min_member : subgroup->min_subgroups) = change.minimum;
+  return {};
+}
+
+}  // namespace
+
 Failure apply_one(const SetMinimum& change, Snapshot& snapshot) {
   const auto parts = find_gang(snapshot, change.gang);
   if (!parts) return unknown("gang", change.gang);
   if (!parts->gang) return invalid("the pod " + quoted(change.gang) + " is a gang by itself, whose minimum is 1");
   SnapshotGang& gang = snapshot.gangs[*parts->gang];
-  if (!gang.subgroups.empty()) return invalid("the gang " + quoted(change.gang) + " has subgroups");
+  if (!change.subgroup.empty()) return set_minimum(change, gang);
+  if (!gang.subgroups.empty())
+    return invalid("the gang " + quoted(change.gang) + " has subgroups; name one: " + change.gang + "/" +
+                   std::string(gang.subgroups.front().name));
   if (change.minimum < 1) return invalid("the minimum of a gang is at least 1");
   gang.min_member = change.minimum;
   return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/base/saturating.h"
+#include "model/base/words.h"
 #include "model/explain/alike_victims.h"
 #include "model/problem/holds.h"
 
@@ -24,6 +25,15 @@ bool has_started(const Problem& problem, const AfterPlan& end, const Gang& gang)
   });
 }
 
+// Of the pods, if all are of one: " of subgroup a".
+std::string of_subgroup(const Problem& problem, const NeedItem& item) {
+  const auto group_of = [&](PodIndex pod) { return problem.pods[pod].group; };
+  const GroupIndex group = group_of(item.pods.front());
+  const bool is_one = std::ranges::all_of(item.pods, [&](PodIndex pod) { return group_of(pod) == group; });
+  const std::string_view name = subgroup_name(problem, group);
+  return !is_one || name.empty() ? std::string() : " of subgroup " + std::string(name);
+}
+
 constexpr const char* kMayFit =
     "It may fit: the objective prefers a plan without it, or the engine found no placement.";
 
@@ -35,12 +45,61 @@ std::int64_t EmptyCluster::count(PodClassIndex index, bool with_filters) {
   const PodClass& pod_class = problem_.pod_classes[index];
   for (const NodeClassIndex node_class_index : problem_.node_classes.indices()) {
     const NodeClass& node_class = problem_.node_classes[node_class_index];
-    if (node_class.nodes.empty() || (with_filters && !passes_unless_held(problem_, pod_class, node_class_index)))
-      continue;
+    if (!counts(pod_class, node_class_index, with_filters)) continue;
     const std::int64_t pods = room_.count(pod_class, node_class.nodes.front(), kLargest);
     at->second = saturating_add(at->second, saturating_multiply(pods, std::ssize(node_class.nodes)));
   }
   return at->second;
+}
+
+bool EmptyCluster::counts(const PodClass& pod_class, NodeClassIndex node_class, bool with_filters) const {
+  return !problem_.node_classes[node_class].nodes.empty() &&
+         (!with_filters || passes_unless_held(problem_, pod_class, node_class));
+}
+
+std::string EmptyCluster::details(const GangNeed& whole, bool with_filters) {
+  for (const NeedItem& item : whole.items) {
+    const std::int64_t room = count(item.pod_class, with_filters);
+    if (room >= std::ssize(item.pods)) continue;
+    const std::string of = of_subgroup(problem_, item);
+    if (room > 0) {
+      return ": of the " + counted(std::ssize(item.pods), "pod") + of + " that it needs, " + std::to_string(room) +
+             " would find room";
+    }
+    const std::string too_much = excess(item.pod_class, with_filters);
+    return too_much.empty() ? ": no node has all that a pod" + of + " requests"
+                            : ": a pod" + of + " requests " + too_much;
+  }
+  return "";
+}
+
+// The first thing of which a pod requests more than any node has; empty: none by itself.
+std::string EmptyCluster::excess(PodClassIndex index, bool with_filters) const {
+  const PodClass& pod_class = problem_.pod_classes[index];
+  std::vector<Amount> most(problem_.resource_count, 0);
+  std::int64_t devices = 0, memory_mib = 0;
+  for (const NodeClassIndex node_class_index : problem_.node_classes.indices()) {
+    if (!counts(pod_class, node_class_index, with_filters)) continue;
+    const NodeClass& node_class = problem_.node_classes[node_class_index];
+    devices = std::max<std::int64_t>(devices, node_class.device_count);
+    memory_mib = std::max(memory_mib, node_class.device_memory_mib);
+    for (std::size_t r = 0; r < most.size(); ++r) most[r] = std::max(most[r], node_class.capacity[r]);
+  }
+  const GpuRequest& gpu = pod_class.gpu;
+  const std::string than = ", and no node has more than ";
+  if (gpu.devices > devices) return counted(gpu.devices, "GPU") + than + std::to_string(devices);
+  if (gpu.kind == GpuRequestKind::kMemory && gpu.share > memory_mib) {
+    const std::string most_of_it =
+        memory_mib == 0 ? ", and no node states the memory of its GPUs" : than + std::to_string(memory_mib) + " MiB";
+    return std::to_string(gpu.share) + " MiB of a GPU" + most_of_it;
+  }
+  for (std::size_t r = 0; r < most.size(); ++r) {
+    const ResourceIndex resource(r);
+    if (pod_class.request[r] <= most[r]) continue;
+    return amount_words(resource, pod_class.request[r]) + " " + std::string(problem_.resource_name(resource)) + than +
+           amount_words(resource, most[r]);
+  }
+  return "";
 }
 
 bool EmptyCluster::never_fits(GangIndex gang, const GangNeed& whole, const SupplySums& supplies, bool with_filters) {
@@ -75,11 +134,12 @@ Reason FitReasons::reason(const ReasonSubject& subject, std::string* sentence) {
   // Pods may run where no more pods of the gang can be placed, and what is missing may fit next to them.
   const bool fits_beside = subject.has_present && placeable(subject) == Fits::kYes;
   if (!fits_beside && never_fits(subject, false)) {
-    *sentence = "It would not fit even if every node were empty.";
+    *sentence = "It would not fit even if every node were empty" + empty_.details(subject.wholes.front(), false) + ".";
     return {ReasonCode::kNeverFits};
   }
   if (!fits_beside && never_fits(subject, true)) {
-    *sentence = "It would not fit on the nodes that it may use, even if they were empty.";
+    *sentence =
+        "It would not fit on the nodes that it may use, even if they were empty" + mismatch_details(subject) + ".";
     return {ReasonCode::kNodeMismatch};
   }
   if (PlainReason found = reason_of_holds(subject); found.code != ReasonCode::kNone) {
@@ -107,6 +167,17 @@ Reason FitReasons::reason(const ReasonSubject& subject, std::string* sentence) {
   }
   *sentence = code == ReasonCode::kOutOfTime ? "Undetermined: the time budget ran out." : kMayFit;
   return {code};
+}
+
+// That no node lets a pod in is what the tally says.
+std::string FitReasons::mismatch_details(const ReasonSubject& subject) {
+  const GangNeed& whole = subject.wholes.front();
+  const auto has_nodes = [&](const NeedItem& item) {
+    return std::ranges::any_of(problem_.node_classes.indices(), [&](NodeClassIndex node_class) {
+      return passes_unless_held(problem_, problem_.pod_classes[item.pod_class], node_class);
+    });
+  };
+  return std::ranges::all_of(whole.items, has_nodes) ? empty_.details(whole, true) : std::string();
 }
 
 bool FitReasons::never_fits(const ReasonSubject& subject, bool with_filters) {

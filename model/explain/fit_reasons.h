@@ -37,8 +37,13 @@ class EmptyCluster {
   // only on nodes that the pods may use, and with anti-affinity. Cost: O(node classes) for each pod class, once; and
   // that of a trial, as long as the budget lasts.
   bool never_fits(GangIndex gang, const GangNeed& whole, const SupplySums& supplies, bool with_filters);
+  // Which of its pods finds no room, and why: ": a pod requests 99 gpu, and no node has more than 8". Empty if that
+  // concerns no pod by itself.
+  std::string details(const GangNeed& whole, bool with_filters);
 
  private:
+  bool counts(const PodClass& pod_class, NodeClassIndex node_class, bool with_filters) const;
+  std::string excess(PodClassIndex pod_class, bool with_filters) const;
   std::int64_t count(PodClassIndex pod_class, bool with_filters);
 
   const Problem& problem_;
@@ -70,6 +75,7 @@ class FitReasons {
 
  private:
   bool never_fits(const ReasonSubject& subject, bool with_filters);
+  std::string mismatch_details(const ReasonSubject& subject);
   PlainReason reason_of_holds(const ReasonSubject& subject);
   std::string insufficient(const ReasonSubject& subject);
   std::string short_of_min_resources(const ReasonSubject& subject) const;

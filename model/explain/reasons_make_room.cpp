@@ -79,7 +79,8 @@ std::string RoomMaker::tell_budget() const {
   const auto most = std::ranges::max_element(holds, {}, [](const auto& held) { return held.second; });
   const DisruptionBudget& budget = budgets.all()[most->first];
   return "Evictions would make room, but " + budget.title() + " allows " + std::to_string(budget.allowed) +
-         " of its pods to be evicted.";
+         " of its pods to be evicted." +
+         (budget.namespace_name.empty() ? "" : " kube-scheduler may break a disruption budget when it preempts.");
 }
 
 std::vector<std::uint32_t> RoomMaker::kinds_that_may_go(EvictionRuleSet rules) const {

@@ -1,6 +1,7 @@
 #include "model/explain/reasons_plain.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -12,6 +13,36 @@ namespace muster::explain {
 namespace {
 
 constexpr std::string_view kQueueResourceNames[] = {"gpu", "cpu", "memory"};
+
+// Of the first group, from the gang down, of which fewer pods exist than it needs: "subgroup a has 1 of 2".
+std::string lack_of_pods(const Problem& problem, const Gang& gang) {
+  const auto exists = [&](PodIndex pod) {
+    const PodStatus status = problem.pods[pod].status;
+    return status != PodStatus::kFailed && status != PodStatus::kReleasing;
+  };
+  std::vector<std::int64_t> there(gang.groups.size(), 0);  // pods of a leaf, children with enough of an inner group
+  const std::uint32_t first = gang.root.value();
+  const auto has_enough = [&](std::size_t i) { return there[i] >= problem.groups[gang.groups[i]].minimum; };
+  for (std::size_t i = gang.groups.size(); i-- > 0;) {
+    const Group& group = problem.groups[gang.groups[i]];
+    if (group.is_leaf()) there[i] = std::ranges::count_if(group.pods, exists);
+    if (!group.parent.is_none() && has_enough(i)) ++there[group.parent.value() - first];
+  }
+  std::size_t at = 0;
+  while (!problem.groups[gang.groups[at]].is_leaf()) {
+    const std::vector<GroupIndex>& children = problem.groups[gang.groups[at]].children;
+    const auto lacking =
+        std::ranges::find_if(children, [&](GroupIndex child) { return !has_enough(child.value() - first); });
+    if (lacking == children.end()) break;  // it needs more subgroups than there are
+    at = lacking->value() - first;
+  }
+  const Group& group = problem.groups[gang.groups[at]];
+  const std::string numbers = std::to_string(there[at]) + " of " + std::to_string(group.minimum);
+  const std::string what = group.is_leaf() ? "" : " subgroups";
+  const std::string_view name = subgroup_name(problem, gang.groups[at]);
+  if (name.empty()) return numbers + what;
+  return "subgroup " + std::string(name) + " has " + numbers + what;
+}
 
 std::string_view name_of(const Problem& problem, PodIndex pod) { return problem.snapshot->pods[pod.value()].name; }
 std::string_view name_of(const Problem& problem, NodeIndex node) { return problem.snapshot->nodes[node.value()].name; }
@@ -77,6 +108,32 @@ std::string conflict_in(const Problem& problem, const AfterPlan& end, const Gang
 
 }  // namespace
 
+// The groups of a gang lie breadth first, the children of each in the order of the snapshot.
+std::string_view subgroup_name(const Problem& problem, GroupIndex index) {
+  const Gang& gang = problem.gangs[problem.groups[index].gang];
+  const std::size_t wanted = index.value() - gang.root.value();
+  if (wanted == 0) return {};
+  std::map<std::string_view, std::vector<std::string_view>> children;
+  for (const SnapshotSubgroup& subgroup : problem.snapshot->gangs[problem.groups[index].gang.value()].subgroups) {
+    children[subgroup.parent].push_back(subgroup.name);
+  }
+  std::vector<std::string_view> names{{}};
+  for (std::size_t at = 0; at < names.size() && names.size() <= wanted; ++at) {
+    const std::vector<std::string_view>& below = children[names[at]];
+    names.insert(names.end(), below.begin(), below.end());
+  }
+  return names.size() > wanted ? names[wanted] : std::string_view();
+}
+
+std::string amount_words(ResourceIndex resource, Amount amount) {
+  if (resource == kMemory) return memory_words(amount);
+  if (resource != kCpu) return std::to_string(amount);
+  std::string text = std::to_string(amount / 1000);
+  std::string rest = std::to_string(1000 + amount % 1000).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  return rest.empty() ? text : text + "." + rest;
+}
+
 PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangIndex index) {
   const Gang& gang = problem.gangs[index];
   if (gang.times.timed_out) {
@@ -85,7 +142,9 @@ PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangInd
   }
   const GateKind gate = gate_of(problem, gang, [&](PodIndex pod) { return end.is_present(pod); });
   if (gate != GateKind::kNone) return reason_of_gates(problem, gang, gate);
-  if (!has_enough_pods(problem, gang)) return {ReasonCode::kNotEnoughPods, "the gang has fewer pods than its minimum"};
+  if (!has_enough_pods(problem, gang)) {
+    return {ReasonCode::kNotEnoughPods, "the gang has fewer pods than its minimum: " + lack_of_pods(problem, gang)};
+  }
   if (gang.queue.is_none()) return {ReasonCode::kUnknownQueue, "its queue does not exist"};
   if (!gang.queue_is_leaf) return {ReasonCode::kUnknownQueue, "its queue is not a leaf"};
   const GangIndex head = gang.times.kept_back_for;

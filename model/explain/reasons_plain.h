@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "model/explain/reason.h"
 #include "model/explain/reasons_need.h"
@@ -10,6 +11,12 @@
 #include "model/snapshot/plan.h"
 
 namespace muster::explain {
+
+// The name of a subgroup; empty: the gang itself. Cost: O(subgroups of the gang x log).
+std::string_view subgroup_name(const Problem& problem, GroupIndex group);
+
+// Of a resource, for people: cores, bytes in binary units, or a plain number.
+std::string amount_words(ResourceIndex resource, Amount amount);
 
 struct PlainReason {
   ReasonCode code = ReasonCode::kNone;  // none: none of these holds

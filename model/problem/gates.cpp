@@ -33,12 +33,17 @@ GateKind gate_of(const Problem& problem, const Gang& gang, const std::function<b
   return held_message(problem, gang).empty() ? GateKind::kGated : GateKind::kHeld;
 }
 
+// A gang is held for one of its pods, whatever the state of that one; an importer may say at the others that it is, and
+// what is wrong at that one alone.
 std::string_view held_message(const Problem& problem, const Gang& gang) {
+  std::string_view message;
+  bool has_gated = false;
   for (const PodIndex pod : gang.pods) {
     const std::string_view held = problem.snapshot->pods[pod.value()].notes.held;
-    if (is_gated(problem, pod) && !held.empty()) return held;
+    has_gated = has_gated || is_gated(problem, pod);
+    if (held.size() > message.size() && held.starts_with(message)) message = held;
   }
-  return {};
+  return has_gated ? message : std::string_view();
 }
 
 }  // namespace muster

@@ -16,7 +16,8 @@ enum class GateKind : std::uint8_t { kNone, kGated, kHeld };
 // `is_present(pod)`: it runs or is placed after the plan. Cost: O(pods + groups) of the gang.
 GateKind gate_of(const Problem& problem, const Gang& gang, const std::function<bool(PodIndex)>& is_present);
 
-// Why the first of the gang's held pods is held; empty: none is.
+// Why the gang's pods are held: what is said of the first, with the details of another. Empty: none is, or none is
+// gated.
 std::string_view held_message(const Problem& problem, const Gang& gang);
 
 // Whether all pods that exist, gated ones included, would meet the minimum. Cost: as gate_of.

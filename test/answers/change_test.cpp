@@ -129,6 +129,7 @@ TEST(Change, TextIsThatOfTheOption) {
   EXPECT_EQ(text_of(SetRequiredLevel{"g", "", ""}), "--set-level g=none");
   EXPECT_EQ(text_of(Cordon{"a node"}), "--cordon 'a node'");
   EXPECT_EQ(text_of(SetMinimum{"it's", 2}), R"(--set-minimum 'it'"'"'s=2')");
+  EXPECT_EQ(text_of(SetMinimum{"g", 0, "a"}), "--set-minimum g/a=0");
   EXPECT_EQ(text_of(Evict{"-x"}), "--evict=-x");
 }
 

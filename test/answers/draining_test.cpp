@@ -77,6 +77,23 @@ TEST(Draining, EvictsPodsOfLowerPriorityForIt) {
   EXPECT_FALSE(found.at_once.has_room());
 }
 
+TEST(Draining, NamesThePodsOnOtherNodesThatMoveForIt) {
+  // n2 and n3 have one GPU left each, and the drained pod needs two.
+  test::Cluster cluster;
+  cluster.node("n1", 2).node("n2", 2).node("n3", 2).running("a", "n1", 2, kStays);
+  cluster.running("b", "n2", 1, kMayGo).running("c", "n3", 1, kStays);
+  const Draining found = drain(cluster, {{"n1"}});
+  EXPECT_TRUE(found.at_once.has_room());
+  ASSERT_EQ(found.others.size(), 1U);
+  EXPECT_EQ(found.others[0].pod, "b");
+  EXPECT_EQ(found.others[0].from, "n2");
+  EXPECT_EQ(found.others[0].to, "n3");
+  const cli::Workplace place;
+  const cli::Outcome told = place.run("drain n1 --deterministic --from " + place.file("cluster.json", cluster.line()));
+  EXPECT_EQ(told.exit_code, 0);
+  EXPECT_NE(told.out.find("yes, if 1 pod on other nodes moves"), std::string::npos) << told.out;
+}
+
 TEST(Draining, DisruptionBudgetsForbidIt) {
   test::Cluster cluster;
   cluster.node("n1", 4).node("n2", 4);

@@ -126,6 +126,30 @@ TEST(Remedies, LowerTheMinimumNoMoreThanNeeded) {
   EXPECT_EQ(text(Bench(cluster.line()).remedies("g"), RemedyKind::kLowerMinimum), "--set-minimum g=1");
 }
 
+TEST(Remedies, LowerAMinimumToThePodsThatExist) {
+  test::Cluster cluster;
+  cluster.node("n1", 8).gang("g", R"("minMember":6)").pods("g", 3, 1, R"("gang":"g")");
+  const RemedyAnswer answer = Bench(cluster.line()).remedies("g");
+  EXPECT_EQ(text(answer, RemedyKind::kLowerMinimum), "--set-minimum g=3");
+  EXPECT_EQ(answer.remedies.size(), 1U) << "no room helps";
+}
+
+TEST(Remedies, DoNotLowerTheMinimumOfAGangWithoutRoomForThePodsThatExist) {
+  test::Cluster cluster;
+  cluster.node("n1", 2).running("r", "n1", 2, R"("priority":200)");
+  cluster.gang("g", R"("minMember":6)").pods("g", 3, 1, R"("gang":"g")");
+  EXPECT_EQ(text(Bench(cluster.line()).remedies("g"), RemedyKind::kLowerMinimum), "none");
+}
+
+TEST(Remedies, LowerTheMinimumOfEachSubgroupThatLacksPods) {
+  test::Cluster cluster;
+  cluster.node("n1", 8).gang(
+      "g", R"("subgroups":[{"name":"a","minMember":2},{"name":"b","minMember":1},{"name":"c","minMember":2}])");
+  cluster.pod("a-0", 1, R"("gang":"g","subgroup":"a")").pod("b-0", 1, R"("gang":"g","subgroup":"b")");
+  const RemedyAnswer answer = Bench(cluster.line()).remedies("g");
+  EXPECT_EQ(text(answer, RemedyKind::kLowerMinimum), "--set-minimum g/a=1 --set-minimum g/c=0");
+}
+
 TEST(Remedies, RaiseALimitByWhatIsMissing) {
   test::Cluster cluster;
   cluster.node("n1", 8).queue("q", R"("gpu":{"quota":2,"limit":3})");
@@ -149,7 +173,7 @@ TEST(Remedies, RelaxTheLevelToTheFinestThatSuffices) {
 
 TEST(Remedies, SayThatNothingHelps) {
   test::Cluster cluster;
-  cluster.node("n1", 4).gang("g", R"("minMember":2)").pods("g", 1, 1, R"("gang":"g")");
+  cluster.node("n1", 4).queue("q").gang("g", R"("minMember":1,"queue":"gone")").pods("g", 1, 1, R"("gang":"g")");
   const RemedyAnswer answer = Bench(cluster.line()).remedies("g");
   EXPECT_TRUE(answer.remedies.empty());
   EXPECT_EQ(answer.without.size(), kRemedyKinds.size());

@@ -91,6 +91,18 @@ TEST_F(WhatIf, GangsAreEditedEvictedAndRemoved) {
   EXPECT_EQ(sentence("--set-minimum big=1"), kBigStarts);
 }
 
+TEST_F(WhatIf, TheMinimumOfASubgroupIsSetByItsName) {
+  test::Cluster cluster;
+  cluster.node("n1", 4).gang("ns/g", R"("subgroups":[{"name":"a","minMember":2},{"name":"b","minMember":1}])");
+  cluster.pod("ns/a-0", 1, R"("gang":"ns/g","subgroup":"a")").pod("ns/b-0", 1, R"("gang":"ns/g","subgroup":"b")");
+  const Workplace place;
+  const std::string from = " --deterministic --from " + place.file("cluster.json", cluster.line());
+  EXPECT_NE(place.run("what-if --set-minimum ns/g/a=1" + from).out.find("1 gang more would have room (ns/g)"),
+            std::string::npos);
+  const Outcome whole = place.run("what-if --set-minimum ns/g=1" + from);
+  EXPECT_NE(whole.err.find("has subgroups; name one: ns/g/a"), std::string::npos) << whole.err;
+}
+
 TEST_F(WhatIf, TaintsAreTolerated) {
   for (const char* taint : {"spot", "spot=yes", "spot=yes:NoSchedule", "spot:NoSchedule"})
     EXPECT_EQ(sentence(std::string("--tolerate big=") + taint), kBigStarts) << taint;

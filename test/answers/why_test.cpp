@@ -58,6 +58,19 @@ TEST(Why, NamesWhatIsInUseAndWhatKeepsItThere) {
   EXPECT_EQ(answer["ahead"], 0);
 }
 
+TEST(Why, NamesTheBudgetThatIsInTheWayAndThatKubeSchedulerMayBreakIt) {
+  test::Cluster cluster;
+  cluster.node("n1", 2).running("low", "n1", 2, R"("labels":{"app":"x"},"preemptible":true,"started":1000)");
+  cluster.pod("high", 2, R"("priority":50)");
+  cluster.with(
+      R"("disruptionBudgets":[{"name":"pdb","namespace":"default","selector":{"matchLabels":{"app":"x"}},"allowed":0}])");
+  const std::string message = why("high --no-remedies", cluster.line())["message"];
+  EXPECT_NE(
+      message.find(R"(disruption budget "default/pdb" allows 0 of its pods to be evicted. kube-scheduler may break)"),
+      std::string::npos)
+      << message;
+}
+
 TEST(Why, ListsRemediesBySizeWithTheOptionsOfWhatIf) {
   const Json remedies = why("g", cluster())["remedies"];
   ASSERT_FALSE(remedies.empty());
@@ -167,7 +180,7 @@ TEST(RemediesInPlans, AreNotLookedForUnlessAskedFor) {
 
 TEST(RemediesInPlans, SayNeverWhereNothingHelps) {
   test::Cluster cluster;
-  cluster.node("n1", 4).gang("g", R"("minMember":2)").pods("g", 1, 1, R"("gang":"g")");
+  cluster.node("n1", 4).queue("q").gang("g", R"("minMember":1,"queue":"gone")").pods("g", 1, 1, R"("gang":"g")");
   const Workplace place;
   const Outcome outcome = place.run("solve --deterministic --remedies 1 -o json", cluster.line() + "\n");
   EXPECT_NE(outcome.out.find(R"("remedy":{"kind":"never"})"), std::string::npos) << outcome.out;

@@ -7,6 +7,7 @@
 
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
+#include "test/support/cluster.h"
 
 namespace muster::cli {
 namespace {
@@ -238,6 +239,18 @@ TEST_F(Solve, TellsInTheSummaryHowManyWholeNodesStayIdle) {
       R"({"name":"n2","gpus":{"count":4}},{"name":"n3"}],"pods":[{"name":"a","gpu":{"count":3}}]})";
   const Outcome outcome = workplace.run("solve --summary --deterministic", line + "\n");
   EXPECT_NE(outcome.err.find("unallocated); whole nodes idle 1 of 2\n"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Solve, TellsInTheSummaryWhichQueuesHavePodsMovedForWhichOthers) {
+  test::Cluster cluster;
+  cluster.queue("pre", R"("gpu":{"quota":1})").queue("mid", R"("gpu":{"quota":6})").node("n1", 4).node("n2", 4);
+  const std::string may_go = R"("queue":"mid","preemptible":true,"started":1000)";
+  cluster.running("a", "n1", 2, may_go).running("b", "n2", 2, may_go);
+  cluster.pod("new", 4, R"("queue":"pre")").pod("held-up", 4, R"("queue":"mid","nodeSelector":{"no":"node"})");
+  const Outcome outcome = workplace.run("solve --summary --deterministic", cluster.line() + "\n");
+  EXPECT_NE(outcome.err.find("\n  moved for other queues: 1 pod of mid for pre, which is above its fair share\n"),
+            std::string::npos)
+      << outcome.err;
 }
 
 // Three, three, two and one device of four and four: sums alone do not prove that something must wait.

@@ -18,6 +18,7 @@
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
+#include "model/base/words.h"
 #include "solver/answers/capacity/draining.h"
 
 namespace muster::cli {
@@ -67,6 +68,16 @@ std::vector<Column> outcome_columns() {
           {"evictedGpuHours", "EVICTED GPU-HOURS", Align::kRight, Shown::kWide},
           {"movedPods", "MOVED PODS", Align::kRight},
           {"runningGpus", "GPUS AT WORK AFTER", Align::kRight}};
+}
+
+// Whether everything finds room, and what that takes of pods on other nodes.
+Cell verdict_cell(const answers::Draining& draining) {
+  const bool has_room = draining.at_once.has_room();
+  const auto moved = std::ssize(draining.others);
+  if (!has_room || moved == 0) return Cell(has_room).meaning(has_room ? Meaning::kGood : Meaning::kBad);
+  return Cell(true)
+      .shown_as(fmt::format("yes, if {} on other nodes {}", counted(moved, "pod"), moved == 1 ? "moves" : "move"))
+      .meaning(Meaning::kWarning);
 }
 
 void add_outcome(const answers::DrainOutcome& outcome, std::vector<Cell>& row) {
@@ -158,12 +169,12 @@ int run_drain(int argc, const char* const* argv) {
   if (!draining) return complain_of("drain", draining.error());
   AnswerDocument document("drain");
   const bool is_yes = draining->at_once.has_room() && draining->budgets.empty();
-  document.add_field(
-      "fits", "Everything finds room elsewhere",
-      Cell(draining->at_once.has_room()).meaning(draining->at_once.has_room() ? Meaning::kGood : Meaning::kBad));
+  document.add_field("fits", "Everything finds room elsewhere", verdict_cell(*draining));
   if (draining->tied_pods > 0) document.add_field("tiedPods", "Pods of DaemonSets, which stay", draining->tied_pods);
   add_budgets(*draining, document);
   add_ways(*draining, question.nodes, document);
+  if (!draining->others.empty())
+    document.add_table(leaving_table("others", "Pods on other nodes that leave for it", draining->others));
   add_gangs(*draining, document);
   return print(render(document, form), is_yes ? kExitAnswered : kExitSomeErrors);
 }

@@ -164,22 +164,24 @@ class Changes {
   }
 
   change::Change set_minimum(const GivenOption& given) {
-    const auto [name, value] = split_at('=', given, "GANG=NUMBER");
-    return change::SetMinimum{gang(name, given), number_of(value, given, 1)};
+    const auto [name, value] = split_at('=', given, "GANG=NUMBER, or GANG/SUBGROUP=NUMBER");
+    const auto [gang, subgroup] = gang_and_subgroup(name, given);
+    return change::SetMinimum{gang, number_of(value, given, subgroup.empty() ? 1 : 0), subgroup};
   }
 
   // `GANG=LEVEL` or `GANG/SUBGROUP=LEVEL`.
   change::Change set_level(const GivenOption& given) {
     const auto [name, level] = split_at('=', given, "GANG=LEVEL, or GANG=none");
-    change::SetRequiredLevel change{{}, {}, level == "none" ? "" : level};
+    const auto [gang, subgroup] = gang_and_subgroup(name, given);
+    return change::SetRequiredLevel{gang, subgroup, level == "none" ? "" : level};
+  }
+
+  // `GANG` or `GANG/SUBGROUP`; the second is empty of a gang.
+  std::pair<std::string, std::string> gang_and_subgroup(const std::string& name, const GivenOption& given) {
     const std::size_t slash = name.rfind('/');
-    if (slash != std::string::npos && has_subgroup(name.substr(0, slash), name.substr(slash + 1))) {
-      change.gang = name.substr(0, slash);
-      change.subgroup = name.substr(slash + 1);
-      return change;
-    }
-    change.gang = gang(name, given);
-    return change;
+    if (slash != std::string::npos && has_subgroup(name.substr(0, slash), name.substr(slash + 1)))
+      return {name.substr(0, slash), name.substr(slash + 1)};
+    return {gang(name, given), {}};
   }
 
   bool has_subgroup(std::string_view gang, std::string_view subgroup) const {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/answers/capacity/loss_cells.h"
 #include "cli/answers/words.h"
 #include "cli/terminal/plan_table.h"
 #include "model/base/words.h"
@@ -99,11 +100,17 @@ class GangWriter {
     write_standing(waiting);
     for (const answers::Funnel& funnel : answers::funnels(waiting)) write_funnel(funnel);
     write_holders(answers::holders(waiting, input_.shares));
-    if (input_.remedies) write_remedies(*input_.remedies, *run_.snapshot, document_);
+    if (input_.remedies) write_remedies(*input_.remedies, *run_.snapshot, document_, nothing_helps());
   }
 
  private:
   bool is_waiting() const { return report_ != nullptr && !run_.admits(input_.gang); }
+
+  // It has no place among those that wait.
+  bool is_unplanned() const {
+    return report_->phase == explain::GangPhase::kHeld || report_->phase == explain::GangPhase::kGated ||
+           report_->phase == explain::GangPhase::kTimedOut;
+  }
 
   std::string headline() const {
     const std::string name(gang_.name);
@@ -160,8 +167,30 @@ class GangWriter {
     document_.add_field("choiceProven", "plan proven", Cell(is_proven).shown_as(words));
   }
 
+  // Of a gang that no change of the cluster starts, what does.
+  std::string_view nothing_helps() const {
+    switch (report_->reason.code) {
+      case explain::ReasonCode::kHeld:
+        return "No change of the cluster starts it: Muster does not plan it, see the message.";
+      case explain::ReasonCode::kGated:
+        return "No change of the cluster starts it: it is planned once its pods are no longer gated.";
+      case explain::ReasonCode::kSchedulingTimeout:
+        return "No change of the cluster starts it: it has reached its timeout.";
+      case explain::ReasonCode::kUnknownQueue:
+        return "No change of the cluster starts it: it is planned once its queue exists.";
+      default:
+        return "Nothing that was tried would start it.";
+    }
+  }
+
   void write_standing(const answers::WaitingGang& waiting) {
-    const answers::Standing standing = answers::standing_of(waiting);
+    if (!is_unplanned()) write_places(answers::standing_of(waiting));
+    if (!gang_.times.kept_back_for.is_none())
+      document_.add_field("keptBackFor", "kept back for", std::string(problem_.gangs[gang_.times.kept_back_for].name));
+    if (!gang_.queue.is_none()) write_queues();
+  }
+
+  void write_places(const answers::Standing& standing) {
     const auto words = [](std::int64_t all, std::int64_t ahead, std::int64_t level) {
       return fmt::format("{} of {}{}", ahead + 1, all, level == 0 ? "" : fmt::format(", level with {}", level));
     };
@@ -170,9 +199,6 @@ class GangWriter {
     document_.add_field("aheadInAll", "place in all",
                         Cell(standing.ahead_in_all)
                             .shown_as(words(standing.waiting_in_all, standing.ahead_in_all, standing.level_in_all)));
-    if (!gang_.times.kept_back_for.is_none())
-      document_.add_field("keptBackFor", "kept back for", std::string(problem_.gangs[gang_.times.kept_back_for].name));
-    if (!gang_.queue.is_none()) write_queues();
   }
 
   void write_queues() {
@@ -229,22 +255,8 @@ class GangWriter {
 
   // What the plan evicts or moves for the gang.
   void write_sacrifices() {
-    const Plan& plan = run_.solution.plan;
-    Table table{.key = "makesRoom",
-                .title = "Leaves, to make room for it",
-                .columns = {{"pod", "POD"}, {"gang", "GANG"}, {"action", "ACTION"}, {"from", "FROM"}, {"to", "TO"}},
-                .most_rows = kShortTable};
-    for (const Eviction& eviction : plan.evictions) {
-      if (eviction.for_gang != input_.gang) continue;
-      const Pod& pod = problem_.pods[eviction.pod];
-      const auto to = std::ranges::find(plan.placements, eviction.pod, &Placement::pod);
-      table.rows.push_back(
-          {std::string(run_.snapshot->pods[eviction.pod.value()].name), std::string(problem_.gangs[pod.gang].name),
-           std::string(to == plan.placements.end() ? "evicted" : "moved"),
-           std::string(run_.snapshot->nodes[pod.node.value()].name),
-           to == plan.placements.end() ? Cell() : Cell(std::string(run_.snapshot->nodes[to->node.value()].name))});
-    }
-    if (!table.rows.empty()) document_.add_table(std::move(table));
+    const std::vector<answers::LeavingPod> leaving = answers::leaving_pods(run_, input_.gang);
+    if (!leaving.empty()) document_.add_table(leaving_table("makesRoom", "Leaves, to make room for it", leaving));
   }
 
   std::string shape_words(PodClassIndex index) const {
@@ -305,7 +317,8 @@ std::string kind_list(const std::vector<answers::RemedyKind>& kinds) {
 
 void write_why_gang(const WhyGang& input, AnswerDocument& document) { GangWriter(input, document).write(); }
 
-void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapshot, AnswerDocument& document) {
+void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapshot, AnswerDocument& document,
+                    std::string_view nothing_helps) {
   Table table{.key = "remedies",
               .title = "What would start it (each tested by a plan of the whole cluster)",
               .columns = {{"kind", "", Align::kLeft, Shown::kJson},
@@ -324,7 +337,7 @@ void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapsho
   const bool is_empty = table.rows.empty();
   if (is_empty) table.shown = Shown::kJson;
   document.add_table(std::move(table));
-  if (is_empty && answer.unfinished.empty()) document.add_note("Nothing that was tried would start it.", Meaning::kBad);
+  if (is_empty && answer.unfinished.empty()) document.add_note(std::string(nothing_helps), Meaning::kBad);
   if (!answer.unfinished.empty())
     document.add_note(
         "The time ended before these were searched: " + kind_list(answer.unfinished) + "; give a larger --budget.",

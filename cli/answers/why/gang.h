@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "cli/terminal/text_table.h"
 #include "model/objective/fair_share.h"
@@ -21,6 +22,8 @@ struct WhyGang {
 void write_why_gang(const WhyGang& input, AnswerDocument& document);
 
 // The table of remedies, or the note that nothing helps.
-void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapshot, AnswerDocument& document);
+// `nothing_helps`: what is said if there are none.
+void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapshot, AnswerDocument& document,
+                    std::string_view nothing_helps = "Nothing that was tried would start it.");
 
 }  // namespace muster::cli

@@ -40,7 +40,7 @@ class ObjectVisitor {
     return each(kind, [&](const KubernetesObject& object) {
       if (write_object(text, object, step)) return true;
       if (reading_.strict) return false;
-      const std::string why = std::exchange(reading_.error, {}).message;
+      const std::string why = reading_.take_reason(object);
       bool first = text.empty();
       json::JsonWriter writer(text);
       write_unclear(object, why, writer.separate(first));

@@ -140,7 +140,7 @@ bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
       pod = *object.as_pod;
     } else if (!read_pod(in, is_new ? as_created(in, object, held) : object, pod)) {
       if (in.strict) return false;
-      read_what_can_be_read(in, object, std::exchange(in.error, {}).message, pod);
+      read_what_can_be_read(in, object, in.take_reason(object), pod);
     }
     if (!held.empty()) pod.hold(held);
     if (is_new) admit(pod);

@@ -40,6 +40,19 @@ std::vector<std::string> KubernetesRemarks::sentences() const {
   return all;
 }
 
+std::string KubernetesReading::take_reason(const KubernetesObject& object) {
+  constexpr std::size_t kMostCharacters = 80;
+  InputError wrong = std::exchange(error, {});
+  const std::string root = wrong.path.empty() ? std::string() : path_of(object.value);
+  const bool is_inside = wrong.path.size() > root.size() + 1 && wrong.path.starts_with(root);
+  if (!is_inside) return std::move(wrong.message);
+  std::string text = wrong.path.substr(root.size() + (wrong.path[root.size()] == '.' ? 1 : 0));
+  const bool is_known = culprit && path_of(culprit) == wrong.path && culprit.is(json::JsonKind::kString);
+  if (is_known && culprit.string().size() <= kMostCharacters)
+    text.append(" is \"").append(culprit.string()).append("\"");
+  return text + ": " + wrong.message;
+}
+
 void KubernetesReading::warn(const KubernetesObject& object, std::string_view outcome) {
   std::string kind(object.kind), name(object.namespace_name);
   if (!kind.empty()) kind[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(kind[0])));

@@ -71,7 +71,16 @@ struct KubernetesReading : json::Reading {
   KaiNames kai;
   std::string_view planned_gate;  // as in KubernetesOptions
   std::vector<Warning> warnings;
+  json::JsonValue culprit;  // of the last fail_value
 
+  // As in Reading; take_reason tells the value.
+  [[nodiscard]] bool fail_value(json::JsonValue value, std::string message) {
+    culprit = value;
+    return Reading::fail_value(value, std::move(message));
+  }
+  // What is wrong with the object, with the place in it and the value there, if that is short:
+  // `metadata.annotations["gpu-memory"] is "2000mb": must be a whole number`. The error is over then.
+  [[nodiscard]] std::string take_reason(const KubernetesObject& object);
   // Records the error as a warning that names the object. `outcome`: how it was handled.
   void warn(const KubernetesObject& object, std::string_view outcome);
   // The attempt has failed, which is not an error.

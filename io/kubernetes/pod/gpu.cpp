@@ -29,7 +29,8 @@ bool read_gpu_request(KubernetesReading& in, const PodParts& parts, RequestedAmo
   if (count == 0) return in.fail_value(devices, "must be greater than 0");
   if (memory) {
     gpu = {GpuRequestKind::kMemory, count, 0};
-    return in.digits(memory, gpu.amount) && (gpu.amount > 0 || in.fail_value(memory, "must be greater than 0"));
+    if (in.tried(in.digits(memory, gpu.amount)) && gpu.amount > 0) return true;
+    return in.fail_value(memory, "must be a whole number of MiB, at least 1, in digits without a unit");
   }
   if (fraction) {
     if (!in.expect(fraction, json::JsonKind::kString)) return false;

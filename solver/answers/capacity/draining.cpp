@@ -195,6 +195,7 @@ class Planner {
     if (!outcome) return outcome.error();
     draining_.at_once = outcome->sums;
     draining_.gangs = std::move(outcome->gangs);
+    draining_.others = leaving_pods(*outcome->run);
     return {};
   }
 

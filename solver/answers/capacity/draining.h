@@ -54,10 +54,11 @@ struct Draining {
   DrainOutcome at_once;
   std::vector<DrainedGang> gangs;  // of at_once, in the order of the snapshot
   std::vector<ExceededBudget> budgets;
-  std::int64_t tied_pods = 0;    // of DaemonSets: they stay
-  std::vector<DrainStep> steps;  // one after another
-  bool is_greedy = true;         // each step is the best of all that were left; else some were not tried
-  bool is_complete = true;       // there was time for all steps
+  std::vector<LeavingPod> others;  // on other nodes, that leave for those of at_once
+  std::int64_t tied_pods = 0;      // of DaemonSets: they stay
+  std::vector<DrainStep> steps;    // one after another
+  bool is_greedy = true;           // each step is the best of all that were left; else some were not tried
+  bool is_complete = true;         // there was time for all steps
   std::int64_t runs = 0;
 };
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "solver/answers/experiment.h"
 
@@ -17,5 +20,14 @@ struct Loss {
 
 // Cost: O(evictions x log).
 Loss loss_of(const Run& run);
+
+// A pod that leaves its node for others, by names.
+struct LeavingPod {
+  std::string pod, gang, from;
+  std::string to;  // empty: it is evicted
+};
+
+// What the plan evicts or moves for the gang, or for any gang, in the order of the plan. Cost: O(evictions x log).
+std::vector<LeavingPod> leaving_pods(const Run& run, std::optional<GangIndex> for_gang = std::nullopt);
 
 }  // namespace muster::answers

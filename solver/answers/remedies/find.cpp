@@ -78,19 +78,20 @@ Remedies search(RemedyKind kind, const WaitingGang& gang, const Rivals& rivals, 
   return add_nodes(gang, admission);
 }
 
-// Nothing about the cluster would start it: its pods are missing or gated, it has timed out, or its queue is unknown.
-bool waits_for_itself(const Run& run, GangIndex gang) {
-  const explain::GangReport* report = run.report_on(gang);
-  if (!report) return false;
+// Nothing about the cluster starts a gang that waits for itself: it is gated, has timed out, or its queue is unknown.
+// If its pods are missing, only a lower minimum does.
+bool may_help(RemedyKind kind, const explain::GangReport* report) {
+  if (report == nullptr) return true;
   switch (report->reason.code) {
     case explain::ReasonCode::kSchedulingTimeout:
     case explain::ReasonCode::kHeld:
     case explain::ReasonCode::kGated:
-    case explain::ReasonCode::kNotEnoughPods:
     case explain::ReasonCode::kUnknownQueue:
-      return true;
-    default:
       return false;
+    case explain::ReasonCode::kNotEnoughPods:
+      return kind == RemedyKind::kLowerMinimum;
+    default:
+      return true;
   }
 }
 
@@ -104,7 +105,9 @@ bool needs_all_nodes(RemedyKind kind) {
 RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex index, std::int64_t most_tests) {
   MUSTER_REQUIRE(!base.admits(index));
   RemedyAnswer answer;
-  if (waits_for_itself(base, index)) {
+  const explain::GangReport* report = base.report_on(index);
+  const auto helps = [&](RemedyKind kind) { return may_help(kind, report); };
+  if (std::ranges::none_of(kRemedyKinds, helps)) {
     answer.without.assign(kRemedyKinds.begin(), kRemedyKinds.end());
     return answer;
   }
@@ -116,7 +119,7 @@ RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex in
   std::vector<RemedyKind> kinds;
   for (const RemedyKind kind : kRemedyKinds) {
     admission.begin_trial();
-    search(kind, gang, rivals, admission, experiment);
+    if (helps(kind)) search(kind, gang, rivals, admission, experiment);
     (admission.was_asked() ? kinds : answer.without).push_back(kind);
   }
   std::size_t left = kinds.size();

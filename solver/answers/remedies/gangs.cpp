@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "model/explain/reasons_plain.h"
 #include "solver/answers/remedies/search.h"
 
 namespace muster::answers {
@@ -86,16 +87,51 @@ StopCandidates stop_candidates(const WaitingGang& gang, Experiment& experiment) 
 
 }  // namespace
 
+// A gang of which fewer pods exist than it needs waits for them, whatever room there is.
+namespace {
+
+std::int64_t existing_pods(const WaitingGang& gang, const Group& group) {
+  return std::ranges::count_if(group.pods, [&](PodIndex pod) {
+    const PodStatus status = gang.problem().pods[pod].status;
+    return status != PodStatus::kFailed && status != PodStatus::kReleasing;
+  });
+}
+
+// Of each subgroup that has fewer pods, or fewer subgroups, than its minimum: to what there is. The smallest where each
+// group needs all of its subgroups.
+Remedies lower_minimum_of_subgroups(const WaitingGang& gang, Admission& admission) {
+  Remedy remedy{RemedyKind::kLowerMinimum, {}, 0, admission.refusal_proven(), {}};
+  for (const GroupIndex index : gang.gang().groups) {
+    const Group& group = gang.problem().groups[index];
+    const std::int64_t there = group.is_leaf() ? existing_pods(gang, group) : std::ssize(group.children);
+    if (!group.is_leaf() && group.minimum < there) remedy.is_smallest = false;
+    if (there >= group.minimum || group.parent.is_none()) continue;
+    remedy.size += group.minimum - there;
+    remedy.changes.emplace_back(change::SetMinimum{gang.name(), static_cast<std::int32_t>(there),
+                                                   std::string(explain::subgroup_name(gang.problem(), index))});
+  }
+  if (remedy.changes.empty()) return {};
+  const std::optional<Admitted> found = admission.test(remedy.changes);
+  if (!found || !found->admits) return {};
+  remedy.with = *found;
+  return {std::move(remedy)};
+}
+
+}  // namespace
+
 Remedies lower_minimum(const WaitingGang& gang, Admission& admission) {
   const SnapshotGang* entry = gang.entry();
-  if (!entry || !entry->subgroups.empty()) return {};
-  const std::int64_t minimum = gang.problem().groups[gang.gang().root].minimum;
-  if (minimum <= 1) return {};
+  if (!entry) return {};
+  if (!entry->subgroups.empty()) return lower_minimum_of_subgroups(gang, admission);
+  const Group& root = gang.problem().groups[gang.gang().root];
+  const std::int64_t minimum = root.minimum, missing = std::max<std::int64_t>(0, minimum - existing_pods(gang, root));
+  if (minimum <= 1 || missing >= minimum) return {};
+  const std::int64_t least_less = std::max<std::int64_t>(1, missing);
+  const std::int64_t guess = missing > 0 ? missing : std::min(gang.pods_without_room(), minimum - 1);
   const auto least =
-      least_count(RemedyKind::kLowerMinimum, {1, std::min(gang.pods_without_room(), minimum - 1), minimum - 1},
-                  admission, [&](std::int64_t less) {
-                    return Changes{change::SetMinimum{gang.name(), static_cast<std::int32_t>(minimum - less)}};
-                  });
+      least_count(RemedyKind::kLowerMinimum, {least_less, guess, minimum - 1}, admission, [&](std::int64_t less) {
+        return Changes{change::SetMinimum{gang.name(), static_cast<std::int32_t>(minimum - less)}};
+      });
   return least ? Remedies{*least} : Remedies();
 }
 

@@ -91,8 +91,12 @@ std::string stop_words(const Remedy& remedy) {
   return fmt::format("stop {} ({})", names(std::move(gangs)), counted(remedy.size, "running pod"));
 }
 
-std::string minimum_words(std::int32_t minimum) {
-  return fmt::format("start with {} (minMember)", counted(minimum, "pod"));
+std::string minimum_words(const Remedy& remedy) {
+  std::vector<std::string> parts;
+  for (const change::SetMinimum& set : all_of<change::SetMinimum>(remedy)) {
+    parts.push_back(counted(set.minimum, "pod") + (set.subgroup.empty() ? "" : " of subgroup " + set.subgroup));
+  }
+  return fmt::format("start with {} (minMember)", fmt::join(parts, ", "));
 }
 
 std::string uncordon_words(const Remedy& remedy) {
@@ -113,7 +117,7 @@ std::string remedy_words(const Remedy& remedy, const Snapshot& snapshot) {
     case RemedyKind::kRelaxLevel:
       return level_words(std::get<change::SetRequiredLevel>(first));
     case RemedyKind::kLowerMinimum:
-      return minimum_words(std::get<change::SetMinimum>(first).minimum);
+      return minimum_words(remedy);
     case RemedyKind::kRaiseLimit:
     case RemedyKind::kRaiseQuota:
       return queue_words(remedy, snapshot);

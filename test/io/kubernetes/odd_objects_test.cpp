@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "model/build/build_problem.h"
+#include "model/problem/gates.h"
 #include "model/problem/problem.h"
 #include "test/io/kubernetes_objects.h"
 
@@ -45,6 +46,24 @@ TEST(KubernetesOddObjects, APodThatAsksForTwoKindsOfDevicesIsHeld) {
   EXPECT_EQ(imported.warnings, Names{"pod team/both"});
   EXPECT_EQ(imported.find("team/both")->status, PodStatus::kGated);
   EXPECT_EQ(imported.find("team/good")->status, PodStatus::kPending);
+}
+
+TEST(KubernetesOddObjects, APodThatCannotBeReadIsHeldWithTheKeyAndItsValue) {
+  const Imported imported({node("n"), annotated(pod("odd"), "gpu-memory", "2000mb")});
+  EXPECT_EQ(imported.find("team/odd")->notes.held,
+            R"(it cannot be read: metadata.annotations["gpu-memory"] is "2000mb": must be a whole number of MiB, at )"
+            "least 1, in digits without a unit");
+}
+
+TEST(KubernetesOddObjects, AllPodsOfItsGangAreHeldForWhatIsWrongWithTheOne) {
+  const Json group = in_namespace(object("scheduling.x-k8s.io/v1alpha1", "PodGroup", "job", {{"minMember", 2}}));
+  const auto member = [](const char* name) { return labelled(pod(name), "scheduling.x-k8s.io/pod-group", "job"); };
+  Imported imported({node("n"), group, member("a"), annotated(member("b"), "gpu-memory", "much")});
+  const Result<Problem> problem = build_problem(imported.snapshot);
+  ASSERT_TRUE(problem);
+  EXPECT_NE(
+      held_message(*problem, problem->gangs[GangIndex(0)]).find(R"(pod team/b: metadata.annotations["gpu-memory"])"),
+      std::string_view::npos);
 }
 
 TEST(KubernetesOddObjects, OneThatRunsKeepsItsNodeFromTakingMore) {

@@ -205,6 +205,19 @@ TEST(SnapshotReader, DerivesStatusAndNamespace) {
   EXPECT_EQ(s.pods[4].namespace_name, "d");
 }
 
+TEST(SnapshotReader, HoldsWhatIsNotUnderstoodAndSaysWhatThatIs) {
+  ReaderOptions options;
+  options.strict = false;
+  const auto s = SnapshotReader(options).read(
+      R"({"format":"muster/v1","gangs":[{"name":"g"},{"name":"h","minMember":"x"}],"pods":[{"name":"g-0","gang":"g"},)"
+      R"({"name":"g-1","gang":"g","gpu":{"count":-1}},{"name":"h-0","gang":"h"},{"name":"p","gpus":"all"}]})");
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->pods[0].notes.held, s->pods[1].notes.held);
+  EXPECT_EQ(s->pods[1].notes.held, "it is not understood: pod g-1: gpu.count: must be a whole number from 0 to 65536");
+  EXPECT_EQ(s->pods[2].notes.held, "it is not understood: minMember: expected a number, found a string");
+  EXPECT_EQ(s->pods[3].notes.held, "it is not understood: gpus: expected a list, found a string");
+}
+
 TEST(SnapshotReader, ReadsWhereAPodRuns) {
   const Snapshot s = read(
       R"("pods":[{"name":"p","node":"n","gpu":{"count":3},"gpus":[4,0,2],"started":5,"created":4,"labels":{"b":"2","a":"1"},

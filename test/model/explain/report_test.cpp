@@ -194,6 +194,17 @@ TEST(Reasons, NotEnoughPodsForTheMinimum) {
   EXPECT_EQ(situation.gang("g").phase, GangPhase::kUnschedulable);
 }
 
+TEST(Reasons, NotEnoughPodsNamesTheNumbersAndTheSubgroup) {
+  Situation situation(
+      kTwoNodesOfFour +
+      R"("gangs":[{"name":"g","minMember":3},{"name":"h","subgroups":[{"name":"in","minSubgroups":1},)" +
+      R"({"name":"a","minMember":2},{"name":"b","parent":"in","minMember":2}]}],"pods":[)" + pods("g", 2, kOneGpu) +
+      R"(,{"name":"a-0","gang":"h","subgroup":"a"},{"name":"a-1","gang":"h","subgroup":"a"},)" +
+      R"({"name":"b-0","gang":"h","subgroup":"b"}])");
+  EXPECT_EQ(situation.gang("g").message, "the gang has fewer pods than its minimum: 2 of 3");
+  EXPECT_EQ(situation.gang("h").message, "the gang has fewer pods than its minimum: subgroup b has 1 of 2");
+}
+
 TEST(Reasons, UnknownQueueAlsoWhereItIsNoLeaf) {
   Situation situation(kTwoNodesOfFour + R"("queues":[{"name":"top"},{"name":"leaf","parent":"top"}],)" +
                       R"("gangs":[{"name":"g","queue":"top"},{"name":"h","queue":"nowhere"}],"pods":[)" +
@@ -236,6 +247,25 @@ TEST(Reasons, NeverFitsWhereTheEmptyClusterIsTooSmall) {
                       R"(,{"name":"w","gang":"wide","gpu":{"count":5}}])");
   EXPECT_EQ(reason_text(situation.gang("g").reason), "NeverFits");
   EXPECT_EQ(reason_text(situation.gang("wide").reason), "NeverFits") << "no node has five devices";
+}
+
+std::string end_of(const std::string& message) { return message.substr(message.find(". ") + 2); }
+
+TEST(Reasons, NeverFitsNamesWhatIsTooMuchAndOfWhichSubgroup) {
+  Situation situation(kTwoNodesOfFour +
+                      R"("gangs":[{"name":"g","subgroups":[{"name":"head"},{"name":"workers"}]},{"name":"many"},)" +
+                      R"({"name":"both"}],"pods":[{"name":"h","gang":"g","subgroup":"head"},)" +
+                      R"({"name":"w","gang":"g","subgroup":"workers","gpu":{"count":99}},)" + pods("many", 9, kOneGpu) +
+                      R"(,{"name":"b","gang":"both","resources":{"memory":"9Gi"}}])");
+  EXPECT_EQ(
+      end_of(situation.gang("g").message),
+      "It would not fit even if every node were empty: a pod of subgroup workers requests 99 GPUs, and no node has "
+      "more than 4.");
+  EXPECT_EQ(end_of(situation.gang("many").message),
+            "It would not fit even if every node were empty: of the 9 pods that it needs, 8 would find room.");
+  EXPECT_EQ(end_of(situation.gang("both").message),
+            "It would not fit even if every node were empty: a pod requests 9 GiB memory, and no node has more than 8 "
+            "GiB.");
 }
 
 TEST(Reasons, NeverFitsOfMixedPodsIsProvenBySearch) {
