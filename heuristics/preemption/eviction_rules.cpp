@@ -30,6 +30,17 @@ std::uint8_t mask_of(const PodClass& pod_class) {
                                    (pod_class.request[kMemory.value()] > 0 ? 1U << kQueueMemory : 0));
 }
 
+// Whether queues and policies put the two gangs on two sides of a reclaim.
+bool have_sides(const Problem& problem, GangIndex claimant, GangIndex victim) {
+  const Gang &c = problem.gangs[claimant], &v = problem.gangs[victim];
+  if (!v.preemptible || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none() ||
+      v.queue.is_none())
+    return false;
+  // A pod that runs in a queue above the claimant's is on neither side.
+  return v.queue_is_leaf ||
+         std::ranges::find(problem.queues[c.queue].ancestors, v.queue) == problem.queues[c.queue].ancestors.end();
+}
+
 }  // namespace
 
 EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before)
@@ -127,14 +138,17 @@ bool EvictionRules::may_preempt(GangIndex claimant, GangIndex victim) const {
          v.priority < c.priority;
 }
 
+bool EvictionRules::has_reclaimed_by_right(const ClusterState& end_state, GangIndex claimant, GangIndex victim) const {
+  if (!have_sides(problem_, claimant, victim) || !claims_within_share(end_state, claimant, victim, {})) return false;
+  const Sides s = sides(problem_.gangs[claimant].queue, problem_.gangs[victim].queue);
+  return is_over(usage_before_[s.victim], shares_.share[s.victim], claimant) ||
+         (is_over(usage_before_[s.victim], quota_[s.victim], claimant) &&
+          is_within(end_state.queues().usage()[s.claimant], quota_[s.claimant], claimant));
+}
+
 bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const {
+  if (!have_sides(problem_, claimant, victim)) return false;
   const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
-  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none())
-    return false;
-  // A pod that runs in a queue above the claimant's is on neither side.
-  if (!v.queue_is_leaf &&
-      std::ranges::find(problem_.queues[c.queue].ancestors, v.queue) != problem_.queues[c.queue].ancestors.end())
-    return false;
   const QueueIndex side = sides(c.queue, v.queue).victim;
   // Over its share (or quota) before the plan, and still over it: so it is not reduced more than needed.
   const bool over_share = is_over(usage_before_[side], shares_.share[side], claimant) &&

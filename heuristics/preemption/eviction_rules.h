@@ -55,6 +55,9 @@ class EvictionRules {
   // `claimant`, given the current usage.
   bool may_preempt(GangIndex claimant, GangIndex victim) const;
   bool may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const;
+  // Whether a placed claimant may reclaim from the victim's queue, whatever has left that queue by now: by its policy,
+  // by the shares and quotas before the plan, and by what its own queues use in the end state.
+  bool has_reclaimed_by_right(const ClusterState& end_state, GangIndex claimant, GangIndex victim) const;
   // Of what may_preempt and may_reclaim allow, what its loss allows, too.
   const EvictionPrice& price() const { return price_; }
   // Whether a gang may be evicted whole: enough of it has run for the minimum time that the reason requires.

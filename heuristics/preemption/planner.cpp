@@ -21,6 +21,7 @@ PreemptionPlanner::PreemptionPlanner(const PreemptionInputs& inputs, std::vector
       nominator_(inputs_, claim_, ranks_, eligibility_, ledger_, check_, stop_),
       watch_(inputs_.state),
       returns_(inputs_, claim_, ledger_, check_, watch_),
+      rights_(inputs_, ledger_, check_),
       attempt_(inputs_, claim_, ranks_, ledger_, nominator_, watch_),
       exchange_attempt_(inputs_, claim_, ranks_, ledger_, check_, nominator_, returns_, attempt_) {}
 
@@ -146,6 +147,7 @@ void PreemptionPlanner::reprieve() {
   const bool is_first = !std::exchange(has_chosen_anew_, true);
   if (is_first && inputs_.problem.snapshot->policy.actions.consolidate) choose_victims_anew(1);
   returns_.reprieve();
+  if (has_evicted() && rights_.settle()) returns_.reprieve();
 }
 
 void PreemptionPlanner::exchange_victims() {

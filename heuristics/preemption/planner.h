@@ -20,6 +20,7 @@
 #include "heuristics/preemption/stop_flag.h"
 #include "heuristics/preemption/total_capacity.h"
 #include "heuristics/preemption/victim_return.h"
+#include "heuristics/preemption/victim_rights.h"
 #include "heuristics/preemption/victims/claim.h"
 #include "heuristics/preemption/victims/eligibility.h"
 #include "heuristics/preemption/victims/eviction_ledger.h"
@@ -64,9 +65,11 @@ class PreemptionPlanner {
   bool has_evicted() const { return ledger_.has_evicted(); }
   bool has_stopped() const { return stop_.is_raised(); }  // since the beginning, or reprieve(): it was asked to
   // Once nothing more is placed: chooses the victims that have run for the shortest time (on the first call only), then
-  // returns each victim that fits where it was after all. Cost: O(pods), and that of a claim for each victim that
-  // changes.
+  // returns each victim that fits where it was after all, or whose room only gangs took that may not evict it. Cost:
+  // O(pods), and that of a claim for each victim that changes.
   void reprieve();
+  // The last part of it alone.
+  void settle_rights() { rights_.settle(); }
   // Then: lets evicted gangs run on elsewhere in place of others of their queue and priority that have run for a
   // shorter time, if no leading level loses by it. Cost: that of a claim for each evicted gang, several times over.
   void exchange_victims();
@@ -100,6 +103,7 @@ class PreemptionPlanner {
   NodeNominator nominator_;
   CapacityWatch watch_;
   VictimReturn returns_;
+  VictimRights rights_;
   PreemptionAttempt attempt_;
   ExchangeAttempt exchange_attempt_;
   bool has_chosen_anew_ = false;

@@ -40,6 +40,11 @@ class PlanReprieve {
     planner_.adopt(decided(plan));
   }
 
+  Plan settle_rights() {
+    planner_.settle_rights();
+    return plan_of(problem_, state_, planner_.evictions());
+  }
+
   Plan run() {
     planner_.exchange_victims();
     planner_.reprieve();
@@ -204,6 +209,13 @@ class PlanReprieve {
 };
 
 }  // namespace
+
+Candidate settle_rights(const Problem& problem, const FairShares& shares, const Plan& plan) {
+  const StopRequest never;
+  Candidate settled{PlanReprieve(problem, shares, plan, never).settle_rights(), {}};
+  settled.levels = evaluate(problem, shares, settled.plan);
+  return settled;
+}
 
 Candidate reprieve_victims(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
                            const StopRequest& stop) {

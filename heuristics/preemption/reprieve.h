@@ -16,4 +16,8 @@ namespace muster::preemption {
 Candidate reprieve_victims(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
                            const StopRequest& stop);
 
+// A plan that breaks no rule but Not in vain, so changed that it keeps it: places are exchanged, or gangs that took the
+// room of pods that they may not evict give way, and these come back.
+Candidate settle_rights(const Problem& problem, const FairShares& shares, const Plan& plan);
+
 }  // namespace muster::preemption

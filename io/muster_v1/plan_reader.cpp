@@ -211,7 +211,7 @@ using LevelClaim = ReadPlan::LevelClaim;
 
 bool read_level_name(PlanInput& in, JsonValue v, LevelClaim& level) {
   if (!read_text(in, v, level.level)) return false;
-  for (auto kind = LevelKind::kShare; kind <= LevelKind::kFragmentation;
+  for (auto kind = LevelKind::kPreempted; kind <= LevelKind::kFragmentation;
        kind = static_cast<LevelKind>(static_cast<int>(kind) + 1)) {
     if (level_name(kind) == level.level) return true;
   }

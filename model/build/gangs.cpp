@@ -265,6 +265,41 @@ Failure add_own_gang(ProblemDraft& draft, PodIndex pod_index) {
   return {};
 }
 
+namespace {
+
+void sort_highest_first(std::vector<std::int32_t>& priorities) {
+  std::ranges::sort(priorities, std::greater<>{});
+  const auto repeated = std::ranges::unique(priorities);
+  priorities.erase(repeated.begin(), repeated.end());
+}
+
+// At which priorities pods may be preempted, and evicted for any reason.
+void find_rights(Problem& problem) {
+  const Actions& actions = problem.snapshot->policy.actions;
+  constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::min();
+  Indexed<QueueIndex, std::int32_t> highest(problem.queues.size(), kNone);  // of what waits and may preempt
+  std::vector<QueueIndex> claiming;
+  for (const Gang& gang : problem.gangs) {
+    if (gang.queue.is_none() || gang.preemption_policy == PreemptionPolicy::kNever) continue;
+    if (!has_pod(problem, gang, PodStatus::kPending)) continue;
+    if (highest[gang.queue] == kNone) claiming.push_back(gang.queue);
+    highest[gang.queue] = std::max(highest[gang.queue], gang.priority);
+  }
+  ObjectiveTerms& terms = problem.objective;
+  if (claiming.empty() || !actions.place) return;
+  for (const Gang& gang : problem.gangs) {
+    if (gang.queue.is_none() || !gang.preemptible || !has_pod(problem, gang, PodStatus::kRunning)) continue;
+    const bool is_outranked = actions.preempt && gang.priority < highest[gang.queue];
+    const bool others_claim = actions.reclaim && (claiming.size() > 1 || claiming[0] != gang.queue);
+    if (is_outranked) terms.preemptible.push_back(gang.priority);
+    if (is_outranked || others_claim) terms.evictable.push_back(gang.priority);
+  }
+  sort_highest_first(terms.preemptible);
+  sort_highest_first(terms.evictable);
+}
+
+}  // namespace
+
 void resolve_gangs(ProblemDraft& draft) {
   Problem& problem = draft.problem;
   for (Group& group : problem.groups) resolve_minimum(problem, group);
@@ -280,9 +315,8 @@ void resolve_gangs(ProblemDraft& draft) {
         problem.objective.priorities.back() != gang.priority)  // neighbours mostly share it
       problem.objective.priorities.push_back(gang.priority);
   }
-  std::ranges::sort(problem.objective.priorities, std::greater<>{});
-  const auto repeated = std::ranges::unique(problem.objective.priorities);
-  problem.objective.priorities.erase(repeated.begin(), repeated.end());
+  sort_highest_first(problem.objective.priorities);
+  find_rights(problem);
 }
 
 }  // namespace muster

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <utility>
 
 #include "model/base/saturating.h"
 #include "model/objective/free_room.h"
@@ -69,15 +71,56 @@ PresentWork present_work(const Problem& problem, const EndState& end_state) {
   return sums;
 }
 
+std::int64_t loss_of(const Problem& problem, const Eviction& eviction) {
+  const Pod& pod = problem.pods[eviction.pod];
+  return saturating_multiply(pod.weighted_work, pod.run_seconds);
+}
+
 // What goes out as stale, or is only moved, counts not.
 std::int64_t evicted_value(const Problem& problem, const Plan& plan) {
   std::int64_t sum = 0;
   for (const Eviction& eviction : plan.evictions) {
     if (eviction.reason == EvictionReason::kStale || is_placed(plan, eviction.pod)) continue;
-    const Pod& pod = problem.pods[eviction.pod];
-    sum = saturating_add(sum, saturating_multiply(pod.weighted_work, pod.run_seconds));
+    sum = saturating_add(sum, loss_of(problem, eviction));
   }
   return sum;
+}
+
+// By queue: the highest priority of the gangs that the plan places there and that may preempt.
+Indexed<QueueIndex, std::int32_t> highest_preempting(const Problem& problem, const Plan& plan) {
+  Indexed<QueueIndex, std::int32_t> highest(problem.queues.size(), std::numeric_limits<std::int32_t>::min());
+  for (const Placement& placement : plan.placements) {
+    const Pod& pod = problem.pods[placement.pod];
+    const Gang& gang = problem.gangs[pod.gang];
+    if (pod.status == PodStatus::kPending && gang.preemption_policy != PreemptionPolicy::kNever)
+      highest[gang.queue] = std::max(highest[gang.queue], gang.priority);
+  }
+  return highest;
+}
+
+// Parts of `evicted`, by priority.
+struct EvictedParts {
+  std::vector<std::int64_t> preempted, beyond;
+};
+
+EvictedParts evicted_parts(const Problem& problem, const FairShares& shares, const Plan& plan) {
+  const ObjectiveTerms& terms = problem.objective;
+  EvictedParts parts{std::vector<std::int64_t>(terms.preemptible.size(), 0),
+                     std::vector<std::int64_t>(terms.evictable.size(), 0)};
+  if (terms.evictable.empty() || plan.evictions.empty()) return parts;
+  const Indexed<QueueIndex, std::int32_t> highest = highest_preempting(problem, plan);
+  for (const Eviction& eviction : plan.evictions) {
+    if (eviction.reason == EvictionReason::kStale || is_placed(plan, eviction.pod)) continue;
+    const Gang& gang = problem.gangs[problem.pods[eviction.pod].gang];
+    const bool is_beyond = shares.was_over[gang.queue];
+    if (!is_beyond && highest[gang.queue] <= gang.priority) continue;
+    const std::vector<std::int32_t>& priorities = is_beyond ? terms.evictable : terms.preemptible;
+    std::vector<std::int64_t>& sums = is_beyond ? parts.beyond : parts.preempted;
+    for (std::size_t i = 0; i < priorities.size(); ++i) {
+      if (gang.priority >= priorities[i]) sums[i] = saturating_add(sums[i], loss_of(problem, eviction));
+    }
+  }
+  return parts;
 }
 
 std::int64_t moved_value(const Problem& problem, const Plan& plan) {
@@ -101,15 +144,17 @@ std::int64_t seniority_value(const Problem& problem, const Plan& plan) {
 Levels evaluate_presence(const Problem& problem, const FairShares& shares, const Plan& plan,
                          const EndState& end_state) {
   PresentWork present = present_work(problem, end_state);
-  Levels levels{share_values(problem, shares, present.units.take())};
-  const std::vector<Work> quota = quota_values(problem, shares, present.unweighted);
-  levels.values.insert(levels.values.end(), quota.begin(), quota.end());
-  Work sum = 0;
-  for (const Work work : present.weighted) levels.values.push_back(sum = saturating_add(sum, work));
-  levels.values.push_back(evicted_value(problem, plan));
-  levels.values.push_back(moved_value(problem, plan));
-  levels.values.push_back(seniority_value(problem, plan));
-  return levels;
+  std::vector<Work> work;
+  for (const Work of_rank : present.weighted) work.push_back(saturating_add(work.empty() ? 0 : work.back(), of_rank));
+  const EvictedParts evicted = evicted_parts(problem, shares, plan);
+  return in_order(problem, {.share = share_values(problem, shares, present.units.take()),
+                            .quota = quota_values(problem, shares, present.unweighted),
+                            .work = std::move(work),
+                            .preempted = evicted.preempted,
+                            .evicted_beyond = evicted.beyond,
+                            .evicted = evicted_value(problem, plan),
+                            .moved = moved_value(problem, plan),
+                            .seniority = seniority_value(problem, plan)});
 }
 
 void add_levels_of_places(const Problem& problem, const Plan& plan, const EndState& end_state,

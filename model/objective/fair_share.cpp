@@ -147,21 +147,39 @@ void add(QueueAmounts& sum, const QueueAmounts& amounts) {
 
 // Usage plus all pending requests (without gated pods), of leaves; a queue's own limit bounds it, inner queues sum
 // their leaves.
-Indexed<QueueIndex, QueueAmounts> requestable_of(const Problem& problem) {
-  Indexed<QueueIndex, QueueAmounts> of_pods(problem.queues.size()), result(problem.queues.size());
+// What runs and is pending in leaf queues, by queue, inner ones included.
+struct Demand {
+  Indexed<QueueIndex, QueueAmounts> running, pending;
+};
+
+Demand demand_of(const Problem& problem) {
+  Demand of_leaves{Indexed<QueueIndex, QueueAmounts>(problem.queues.size()),
+                   Indexed<QueueIndex, QueueAmounts>(problem.queues.size())};
   for (const Pod& pod : problem.pods) {
     const Gang& gang = problem.gangs[pod.gang];
     if (!gang.queue_is_leaf) continue;
     const PodClass& pod_class = problem.pod_classes[pod.pod_class];
-    if (pod.status == PodStatus::kRunning) add(of_pods[gang.queue], queue_usage(pod_class, problem.class_of(pod.node)));
+    if (pod.status == PodStatus::kRunning)
+      add(of_leaves.running[gang.queue], queue_usage(pod_class, problem.class_of(pod.node)));
     if (pod.status == PodStatus::kPending) {
-      add(of_pods[gang.queue],
+      add(of_leaves.pending[gang.queue],
           {pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]});
     }
   }
+  Demand all{Indexed<QueueIndex, QueueAmounts>(problem.queues.size()),
+             Indexed<QueueIndex, QueueAmounts>(problem.queues.size())};
   for (const QueueIndex queue : problem.queues.indices()) {
-    for (const QueueIndex ancestor : problem.queues[queue].ancestors) add(result[ancestor], of_pods[queue]);
+    for (const QueueIndex ancestor : problem.queues[queue].ancestors) {
+      add(all.running[ancestor], of_leaves.running[queue]);
+      add(all.pending[ancestor], of_leaves.pending[queue]);
+    }
   }
+  return all;
+}
+
+Indexed<QueueIndex, QueueAmounts> requestable_of(const Problem& problem, const Demand& demand) {
+  Indexed<QueueIndex, QueueAmounts> result = demand.running;
+  for (const QueueIndex queue : problem.queues.indices()) add(result[queue], demand.pending[queue]);
   for (const QueueIndex queue : problem.queues.indices()) {
     const QueueAmounts& limit = problem.queues[queue].limit;
     for (std::size_t i = 0; i < kQueueResources; ++i) {
@@ -169,6 +187,13 @@ Indexed<QueueIndex, QueueAmounts> requestable_of(const Problem& problem) {
     }
   }
   return result;
+}
+
+bool is_any_over(const QueueAmounts& usage, const QueueAmounts& share) {
+  for (std::size_t i = 0; i < kQueueResources; ++i) {
+    if (usage[i] > share[i]) return true;
+  }
+  return false;
 }
 
 void divide_among(const Problem& problem, const std::vector<QueueIndex>& siblings, const QueueAmounts& total,
@@ -198,7 +223,8 @@ FairShares compute_fair_shares(const Problem& problem) {
   shares.share.resize(problem.queues.size());
   shares.share_work.resize(problem.queues.size());
   shares.quota_work.resize(problem.queues.size());
-  shares.requestable = requestable_of(problem);
+  const Demand demand = demand_of(problem);
+  shares.requestable = requestable_of(problem, demand);
   MUSTER_REQUIRE_SLOW(std::ranges::all_of(shares.requestable, [](const QueueAmounts& amounts) {
     return std::ranges::all_of(amounts, [](std::int64_t amount) { return amount >= 0; });
   }));
@@ -214,6 +240,9 @@ FairShares compute_fair_shares(const Problem& problem) {
     for (std::size_t i = 0; i < kQueueResources; ++i) quota[i] = quota[i] == kUnlimited ? problem.total[i] : quota[i];
     shares.share_work[index] = as_work(problem, shares.share[index]);
     shares.quota_work[index] = as_work(problem, quota);
+    shares.was_over.push_back(std::ranges::any_of(problem.queues[index].ancestors, [&](QueueIndex queue) {
+      return is_any_over(demand.running[queue], shares.share[queue]);
+    }));
   }
   return shares;
 }

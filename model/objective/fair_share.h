@@ -11,6 +11,8 @@ struct FairShares {
   Indexed<QueueIndex, QueueAmounts> requestable;
   // F(q) and Q(q) of the levels, as work: [gpu work, cpu-only work], rounded down. An unlimited quota is the total.
   Indexed<QueueIndex, std::array<Work, 2>> share_work, quota_work;
+  // Whether the queue, or one above it, is over its share of some resource before the plan.
+  Indexed<QueueIndex, bool> was_over;
 };
 
 // Divides `total` among the queues. Requires usage and requestable in the units above, requestable >= 0. Cost: O(queues

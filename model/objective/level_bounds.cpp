@@ -412,13 +412,15 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
   for (const Gang& gang : problem.gangs) {
     if (gang.queue_is_leaf) add_gang(problem, possibilities, gang, possible, sums);
   }
-  std::vector<std::int64_t> bounds = share_values(problem, shares, sums.units.take());
-  const std::vector<Work> quota = quota_values(problem, shares, sums.unweighted);
-  bounds.insert(bounds.end(), quota.begin(), quota.end());
-  const std::vector<Work> work = most_work(sums, ranks);
-  bounds.insert(bounds.end(), work.begin(), work.end());
-  constexpr std::int64_t kNothingEvicted = 0, kNothingMoved = 0, kNothingIdle = 0;
-  bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, most_seniority(sums)});
+  constexpr std::int64_t kNothingIdle = 0;
+  std::vector<std::int64_t> bounds =
+      in_order(problem, {.share = share_values(problem, shares, sums.units.take()),
+                         .quota = quota_values(problem, shares, sums.unweighted),
+                         .work = most_work(sums, ranks),
+                         .preempted = std::vector<std::int64_t>(problem.objective.preemptible.size(), 0),
+                         .evicted_beyond = std::vector<std::int64_t>(problem.objective.evictable.size(), 0),
+                         .seniority = most_seniority(sums)})
+          .values;
   if (problem.snapshot->policy.has_whole_nodes()) {
     const WholenessValues wholeness = trivial_wholeness(problem);
     bounds.insert(bounds.end(), wholeness.begin(), wholeness.end());
@@ -429,10 +431,9 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
 
 std::int64_t least_evicted(const Problem& problem, const FairShares& shares, const Levels& levels) {
   const std::vector<Work> running = running_work(problem);
-  MUSTER_REQUIRE(levels.values.size() >= 3 * running.size());
-  const auto share = std::span(levels.values).first(running.size());
-  const auto work = std::span(levels.values).subspan(2 * running.size(), running.size());  // after shares and quotas
-  std::vector<Work> must_leave;                                                            // by rank
+  const std::vector<std::int64_t> share = values_of_kind(problem, levels, LevelKind::kShare),
+                                  work = values_of_kind(problem, levels, LevelKind::kWork);
+  std::vector<Work> must_leave;  // by rank
   for (std::size_t rank = 0; rank < running.size() && work[rank] < kLargest; ++rank)
     must_leave.push_back(saturating_subtract(running[rank], work[rank] - (rank > 0 ? work[rank - 1] : 0)));
   if (std::ranges::all_of(must_leave, [](Work of_rank) { return of_rank <= 0; })) return 0;

@@ -31,15 +31,16 @@ MissingPods::MissingPods(const Problem& problem, const Possibilities& possibilit
                          const Levels& levels)
     : problem_(problem), possibilities_(possibilities) {
   const std::size_t ranks = sums.work.size();
+  const std::vector<Work> work = values_of_kind(problem, levels, LevelKind::kWork);
   Work before = 0;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const Work so_far = levels.values[2 * ranks + rank];  // after shares and quotas
+    const Work so_far = work[rank];
     work_.push_back(so_far == kLargest ? kLargest : missing_of(sums.work[rank], so_far - before));
     before = so_far;
   }
-  evicted_ = levels.values[3 * ranks];
-  moved_ = levels.values[3 * ranks + 1];
-  seniority_ = missing_of(sums.seniority, levels.values[3 * ranks + 2]);
+  evicted_ = values_of_kind(problem, levels, LevelKind::kEvicted).front();
+  moved_ = values_of_kind(problem, levels, LevelKind::kMoved).front();
+  seniority_ = missing_of(sums.seniority, values_of_kind(problem, levels, LevelKind::kSeniority).front());
 }
 
 bool MissingPods::goes_uncounted(const Gang& gang) const {

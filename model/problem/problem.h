@@ -260,6 +260,9 @@ struct Topology {
 struct ObjectiveTerms {
   std::vector<std::int32_t>
       priorities;  // every effective priority of a gang with a pod that runs or is pending, highest first
+  // Of these, those at which a gang runs that a waiting one of its queue may preempt; and those at which one runs that
+  // could be evicted, by reclaim too, as far as queues and preemption policies tell.
+  std::vector<std::int32_t> preemptible, evictable;
   std::vector<ExpectedClass> expected_workload;
   std::vector<ExpectedThere> expected_there;
   Indexed<NodeClassIndex, std::uint32_t> expected_there_of;  // a position in expected_there

@@ -210,6 +210,16 @@ struct Displacement {
 };
 std::vector<Displacement> displacements(const Case& c, EvictionReason reason);
 
+// Whether the claimant, of which a pending pod is placed, may evict pods of the victim for this reason (preempt or
+// reclaim), as far as queues, priorities, preemption policies and shares tell.
+bool has_right(const Case& c, const Displacement& displacement, EvictionReason reason);
+// Whether pods of one gang, which leave together, have run for too short a time to be evicted for the claimant for this
+// reason.
+bool is_protected(const Case& c, std::span<const PodIndex> unit, const Displacement& displacement,
+                  EvictionReason reason);
+// has_right of reclaim.
+bool may_reclaim(const Case& c, const Displacement& displacement);
+
 // The queues, or ancestors, just below the common one of two leaves; none where these are the same, or one is none.
 struct Sides {
   QueueIndex claimant, victim;

@@ -31,15 +31,18 @@ std::string preempt_objection(const Case& c, const Displacement& displacement) {
   return {};
 }
 
-// Before it is evicted for this, a pod must have run so long.
-Nanoseconds min_runtime(const Case& c, const Eviction& eviction) {
-  const GangIndex victim = c.problem.pods[eviction.pod].gang;
-  const QueueIndex queue = c.problem.gangs[victim].queue;
-  if (queue.is_none() || eviction.for_gang.is_none()) return 0;
-  if (eviction.reason == EvictionReason::kPreempt) return c.problem.queues[queue].preempt_min_runtime;
-  if (eviction.reason != EvictionReason::kReclaim) return 0;
-  const QueueIndex side = sides_of(c, {victim, eviction.for_gang}).victim;
+// Before it is evicted for this, a pod of the victim must have run so long.
+Nanoseconds min_runtime(const Case& c, const Displacement& displacement, EvictionReason reason) {
+  const QueueIndex queue = c.problem.gangs[displacement.victim].queue;
+  if (queue.is_none() || displacement.claimant.is_none()) return 0;
+  if (reason == EvictionReason::kPreempt) return c.problem.queues[queue].preempt_min_runtime;
+  if (reason != EvictionReason::kReclaim) return 0;
+  const QueueIndex side = sides_of(c, displacement).victim;
   return side.is_none() ? 0 : c.problem.queues[side].reclaim_min_runtime;
+}
+
+Nanoseconds min_runtime(const Case& c, const Eviction& eviction) {
+  return min_runtime(c, {c.problem.pods[eviction.pod].gang, eviction.for_gang}, eviction.reason);
 }
 
 // 0 if the snapshot does not say since when it runs.
@@ -142,6 +145,22 @@ void check_preempt(Case& c) {
     if (!objection.empty()) c.object(Rule::kPreempt, c.problem.gangs[displacement.victim].name, objection);
   }
   check_protection(c, EvictionReason::kPreempt, Rule::kPreempt);
+}
+
+bool has_right(const Case& c, const Displacement& displacement, EvictionReason reason) {
+  if (reason == EvictionReason::kReclaim) return may_reclaim(c, displacement);
+  return c.snapshot.policy.actions.preempt && preempt_objection(c, displacement).empty();
+}
+
+bool is_protected(const Case& c, std::span<const PodIndex> unit, const Displacement& displacement,
+                  EvictionReason reason) {
+  const Nanoseconds least = min_runtime(c, displacement, reason);
+  const auto is_young = [&](PodIndex pod) {
+    return run_time(c, pod) < least && std::ranges::find(unit, pod) != unit.end();
+  };
+  if (std::ranges::none_of(unit, is_young)) return false;
+  return !minimum_met(c.problem, c.problem.gangs[displacement.victim],
+                      [&](PodIndex pod) { return (c.runs(pod) && !is_young(pod)) || c.succeeded(pod); });
 }
 
 // A surplus pod is never protected. In a gang that has its minimum after the plan, no evicted pod is protected; in one

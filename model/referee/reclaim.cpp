@@ -169,6 +169,16 @@ std::string reclaim_objection(const Case& c, const Displacement& displacement,
 
 }  // namespace
 
+bool may_reclaim(const Case& c, const Displacement& displacement) {
+  const Sides sides = sides_of(c, displacement);
+  if (sides.victim.is_none() || !c.snapshot.policy.actions.reclaim) return false;
+  if (c.problem.gangs[displacement.claimant].preemption_policy == PreemptionPolicy::kNever) return false;
+  const Asked asked = asked_for(c, displacement.claimant);
+  const Grounds grounds = grounds_of(c, sides, asked);
+  return (grounds.share || grounds.quota) && gets_new_pod(c, displacement.claimant) &&
+         greed_objection(c, displacement, sides.claimant, asked).empty();
+}
+
 Sides sides_of(const Case& c, const Displacement& displacement) {
   const QueueIndex claimant = c.problem.gangs[displacement.claimant].queue,
                    victim = c.problem.gangs[displacement.victim].queue;

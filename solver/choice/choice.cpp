@@ -136,13 +136,13 @@ bool ChoiceModel::solve(const Level& level, std::int64_t trivial, const Deadline
     bound = level.expression.constant;
   else if (const auto same = bounds_.find(terms); same != bounds_.end())
     bound = same->second + level.expression.constant;
-  else if (task.sign > 0)
+  else if (task.sign > 0 || is_part_of_evicted(ids_[level.index].kind))
     bound = trivial;
   const auto is_reached = [&] { return bound && !x_.empty() && lp::value_of(level.expression, x_) == *bound; };
   if (!terms.empty() && !is_reached() && !x_.empty()) raise(task, backend, choice);
   if (!terms.empty() && !is_reached() && !deadline.passed()) {
     // With the bound as a row, CBC ends as soon as a solution has it.
-    if (bound)
+    if (bound && task.sign > 0)
       formulation_->model().add_constraint(level.expression, -lp::kInfinity, static_cast<double>(*bound), "bound");
     for (const double limit : bounds_of(level, task, backend, choice)) {
       const auto proven = whole_bound(limit, level.expression, task.divisor, task.sign);

@@ -43,7 +43,8 @@ struct RestrictedMaster {
         zones(formulation::collect_placement_zones(setting.problem, demand)),
         supply(formulation::collect_supply(setting.problem, demand, zones, base, deadline)),
         anti_affinity(setting.problem, base),
-        configuration_input{setting.problem, demand, anti_affinity},
+        displacers(setting.problem, demand, setting.rules, before),
+        configuration_input{setting.problem, demand, anti_affinity, &displacers},
         pool(configuration_input, supply),
         setting_(setting) {}
   RestrictedMaster(const RestrictedMaster&) = delete;
@@ -79,6 +80,7 @@ struct RestrictedMaster {
   formulation::PlacementZones zones;
   formulation::Supply supply;
   formulation::AntiAffinityRules anti_affinity;
+  formulation::Displacers displacers;
   formulation::ConfigurationInput configuration_input;
   ColumnPool pool;
   std::optional<formulation::Formulation> formulation;

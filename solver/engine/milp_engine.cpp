@@ -194,7 +194,7 @@ class Engine {
     formulation::Terms terms = formulation::terms_of(*expression);
     if (terms.empty()) {  // every solution has the same value, yet the incumbent's may be less
       outcome_.bounds[i] = expression->constant;
-      const bool is_settled = !settled_.empty() && (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved);
+      const bool is_settled = !settled_.empty() && (is_about_evictions(id.kind) || id.kind == LevelKind::kMoved);
       if (is_whole() && solving_ && !is_settled && value(i) != expression->constant)
         improve(formulation, i, *expression);
       return by_optimum_ ? expression->constant : value(i);

@@ -12,6 +12,12 @@
 
 namespace muster::engine {
 
+namespace {
+
+bool is_only_not_in_vain(const referee::Violation& violation) { return violation.rule == referee::Rule::kNotInVain; }
+
+}  // namespace
+
 void Offers::offer(ClusterState state, std::vector<PlannedEviction> evictions, bool is_whole) {
   const Repair& repair = in_.repair;
   if (is_whole) keep_if_best(state, evictions);
@@ -53,8 +59,16 @@ bool Offers::keep_if_best(Candidate candidate) {
   const bool evicts = actions.preempt || actions.reclaim || actions.consolidate || actions.stale;
   const bool may_break = evicts || problem.has_ordered_rules();
   if (may_break) {
-    const std::vector<referee::Violation> found =
-        referee::check_plan(*problem.snapshot, problem, in_.setting.shares, candidate.plan);
+    const auto violations_of = [&](const Plan& plan) {
+      return referee::check_plan(*problem.snapshot, problem, in_.setting.shares, plan);
+    };
+    std::vector<referee::Violation> found = violations_of(candidate.plan);
+    // Models do not know who takes whose room.
+    if (!found.empty() && std::ranges::all_of(found, is_only_not_in_vain)) {
+      candidate = preemption::settle_rights(problem, in_.setting.shares, candidate.plan);
+      if (compare(candidate.levels, outcome_.best.levels, in_.ids) <= 0) return false;
+      found = violations_of(candidate.plan);
+    }
     if (!found.empty()) {
       for (const referee::Violation& violation : found) ++outcome_.refused[violation.rule];
       return false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -166,10 +167,38 @@ class Enumeration {
 
   std::vector<DemandIndex> could_stay(const State& state) const {
     std::vector<DemandIndex> classes;
-    for (std::size_t d = 0; d < room_.demands.size() && is_stay(d); ++d)
-      if (state.counts[d] < room_.stock[d] && fits_beside(state, d) && has_devices(state, d) && !is_kept_out(state, d))
+    for (std::size_t d = 0; d < room_.demands.size() && is_stay(d); ++d) {
+      if (state.counts[d] >= room_.stock[d]) continue;
+      const bool all_count = std::ranges::all_of(state.steps, [&](const Configuration::Step& step) {
+        return !is_arrival(step) || may_displace(step.demand, room_.demands[d]);
+      });
+      const std::optional<State> part = all_count ? std::nullopt : std::optional(part_by_right(state, d));
+      const State& counted = part ? *part : state;
+      if (fits_beside(counted, d) && has_devices(counted, d) && !is_kept_out(counted, d))
         classes.push_back(room_.demands[d]);
+    }
     return classes;
+  }
+
+  bool is_arrival(const Configuration::Step& step) const { return in_.demand.classes[step.demand].stays.is_none(); }
+  bool may_displace(DemandIndex arriving, DemandIndex stay) const {
+    return in_.displacers == nullptr || in_.displacers->may_displace(arriving, stay);
+  }
+
+  // Without the arriving pods for which residents of the class need not leave.
+  State part_by_right(const State& state, std::size_t d) const {
+    State part{NodeResidual(in_.problem, room_),
+               {},
+               std::vector<std::int32_t>(room_.demands.size(), 0),
+               state.last,
+               state.next_resident};
+    for (const Configuration::Step& step : state.steps) {
+      if (is_arrival(step) && !may_displace(step.demand, room_.demands[d])) continue;
+      part.space.add_on(in_.problem.pod_classes[in_.demand.classes[step.demand].pod_class], step.devices);
+      part.steps.push_back(step);
+      ++part.counts[static_cast<std::size_t>(std::ranges::find(room_.demands, step.demand) - room_.demands.begin())];
+    }
+    return part;
   }
 
   // If the running pods exceed what the node reports, a resident takes no more than before, unless an arriving pod asks
@@ -238,6 +267,19 @@ class Enumeration {
 };
 
 }  // namespace
+
+void Displacers::find(DemandIndex stay) {
+  std::vector<bool>& may = of_stay_[stay];
+  may.assign(demand_.classes.size(), false);
+  const GangIndex victim = demand_.gang_classes[demand_.running[demand_.classes[stay].stays].gang_class].gangs.front();
+  const Actions& actions = problem_.snapshot->policy.actions;
+  for (const Cell& cell : demand_.cells) {
+    const GangIndex claimant = demand_.gang_classes[cell.gang_class].gangs.front();
+    may[cell.demand.value()] = may[cell.demand.value()] || !cell.moves.is_none() ||
+                               (actions.preempt && rules_.may_preempt(claimant, victim)) ||
+                               (actions.reclaim && rules_.may_reclaim(before_, claimant, victim));
+  }
+}
 
 bool surely_has_more(const ConfigurationInput& input, const ResidualClass& room, std::size_t limit) {
   constexpr std::int64_t kDifferent = 4;

@@ -12,8 +12,9 @@
 //           moves: sum over cells <= maxMoves
 //           disruption budget b: pods of its running cells that do not stay <= what it allows
 //           not in vain: nodes that a pod of a cell has left although it could have stayed <= n_v if its gang leaves
-//             whole, 0 else. Only for cells that nothing but capacity (or a share that a reclaim keeps to) could keep
-//             out, and if configurations are listed. Mostly the levels ensure this, since a staying pod adds work; but
+//             whole, 0 else; and of a gang that leaves whole, with one pod on each node, fewer than all of its pods.
+//             Only for cells that nothing but capacity (or a share that a reclaim keeps to) could keep out, and if
+//             configurations are listed. Mostly the levels ensure this, since a staying pod adds work; but
 //             a gang's smallest minimum may be worth less with one more pod.
 #include <algorithm>
 #include <cmath>
@@ -382,6 +383,22 @@ void Formulation::add_vain_rows() {
     if (in_.demand.gang_classes[index].is_singles) continue;
     for (const auto& [column, gangs] : gone(index).terms) model_.add_entry(vain_rows_[cell], column, -pods);
   }
+  for (const GangClassIndex index : in_.demand.gang_classes.indices()) add_vain_gang_row(index);
+}
+
+// A gang leaves whole only if one of its pods had to.
+void Formulation::add_vain_gang_row(GangClassIndex index) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const auto is_known = [&](RunningCellIndex cell) {
+    return in_.demand.running[cell].count() == 1 && vain_rows_[cell] >= 0;
+  };
+  if (gang_class.is_singles || gang_class.running.empty() || !std::ranges::all_of(gang_class.running, is_known)) return;
+  const auto pods = static_cast<double>(gang_class.running.size());
+  const std::int32_t row = model_.add_row(-lp::kInfinity, pods, "vain_gang" + std::to_string(index.value()));
+  for (const auto& [column, gangs] : gone(index).terms) model_.add_entry(row, column, 1);
+  for (const auto& [key, reclaim] : reclaims_)
+    if (keeps_to_share(reclaim, gang_class.queue)) model_.add_entry(row, reclaim.active, -pods);
+  vain_gang_rows_[index] = row;
 }
 
 // By anything except capacity, reclaim, and the requirements of affinity and spread on other pods: a limit, the

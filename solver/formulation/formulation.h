@@ -189,6 +189,7 @@ class Formulation {
   void add_min_resources();
   void add_budget_rows();
   void add_vain_rows();
+  void add_vain_gang_row(GangClassIndex index);
   bool may_be_kept_out(GangClassIndex index) const;
   bool keeps_to_share(const Reclaim& reclaim, QueueIndex queue) const;
   lp::LinearExpression free_for(GangIndex gang, std::optional<std::size_t> resource) const;
@@ -250,7 +251,8 @@ class Formulation {
   Bounded queue_level(QueueIndex queue, const LevelId& id, std::size_t kind);
   Bounded leaf_work(QueueIndex queue, std::int32_t priority, std::size_t kind) const;
   Bounded leaf_share(QueueIndex queue, std::int32_t priority, std::size_t kind);
-  lp::LinearExpression evicted_level() const;
+  bool counts_evicted(const LevelId& id, const GangClass& gang_class, const Exit& exit) const;
+  lp::LinearExpression evicted_level(const LevelId& id) const;  // `evicted`, or the part that its kind counts
   lp::LinearExpression moved_level() const;
   lp::LinearExpression seniority_level();
   std::optional<lp::LinearExpression> whole_nodes_level() const;
@@ -311,7 +313,8 @@ class Formulation {
   mutable Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>> least_usage_;  // once asked for
   Indexed<DemandIndex, std::int64_t> most_pods_;                                        // likewise
   Indexed<ResidualClassIndex, std::int32_t> capacity_rows_;
-  Indexed<RunningCellIndex, std::int32_t> vain_rows_;  // -1: none
+  Indexed<RunningCellIndex, std::int32_t> vain_rows_;     // -1: none
+  Indexed<GangClassIndex, std::int32_t> vain_gang_rows_;  // likewise
   Indexed<ResidualClassIndex, std::vector<ConfigurationColumn>> configurations_;
   std::map<std::tuple<AntiAffinityIndex, DomainIndex, int>, std::int32_t> anti_affinity_rows_;
   Indexed<QueueIndex, std::vector<GangClassIndex>> waiting_;  // gang classes by leaf queue

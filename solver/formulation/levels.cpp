@@ -48,8 +48,10 @@ std::optional<lp::LinearExpression> Formulation::level(const LevelId& id) {
       return preference_level();
     case LevelKind::kFragmentation:
       return last_level();
+    case LevelKind::kPreempted:
+    case LevelKind::kEvictedBeyond:
     case LevelKind::kEvicted:
-      return evicted_level();
+      return evicted_level(id);
     case LevelKind::kMoved:
       return moved_level();
   }
@@ -77,12 +79,22 @@ lp::LinearExpression Formulation::work_level(std::int32_t priority) const {
 
 // --- evicted, moved
 
-lp::LinearExpression Formulation::evicted_level() const {
+// What is reclaimed although a placed gang might preempt it is missing in `preempted`: the level counts less.
+bool Formulation::counts_evicted(const LevelId& id, const GangClass& gang_class, const Exit& exit) const {
+  const EvictionReason reason = channels_[exit.channel].reason;
+  if (reason == EvictionReason::kStale) return false;
+  if (id.kind == LevelKind::kEvicted) return true;
+  const bool was_over = in_.shares.was_over[gang_class.queue];
+  if (gang_class.priority < id.priority || was_over != (id.kind == LevelKind::kEvictedBeyond)) return false;
+  return was_over || reason == EvictionReason::kPreempt;
+}
+
+lp::LinearExpression Formulation::evicted_level(const LevelId& id) const {
   lp::LinearExpression evicted;
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     for (const Exit& exit : exits_[index]) {
-      if (channels_[exit.channel].reason == EvictionReason::kStale) continue;
+      if (!counts_evicted(id, gang_class, exit)) continue;
       for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
         const RunningCell& cell = in_.demand.running[gang_class.running[v]];
         if (exit.gone >= 0) evicted.add(exit.gone, (gang_class.is_singles ? 1 : cell.count()) * cell.cost);

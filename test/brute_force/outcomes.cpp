@@ -1,7 +1,8 @@
 #include "test/brute_force/outcomes.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
+#include <utility>
 
 #include "model/objective/evaluation.h"
 
@@ -98,18 +99,19 @@ class Enumeration {
     outcomes_.push_back(std::move(outcome));
   }
 
-  // The levels before `evicted` depend only on which pods are present: their values are those of a plan that puts them
-  // anywhere.
+  // The levels before `evicted` depend only on which pods are present, and which are lost as stale: their values are
+  // those of a plan that puts them anywhere.
   const std::vector<std::int64_t>& values_of_presence(const Outcome& outcome) {
     const ActorSet present = (cast_.running & ~outcome.lost) | outcome.placed;
-    const auto [at, is_new] = of_presence_.try_emplace(present);
+    const auto [at, is_new] = of_presence_.try_emplace({present, outcome.stale});
     if (!is_new) return at->second;
     Plan plan;
     for_each_actor(outcome.placed, [&](std::size_t actor) {
       plan.placements.push_back({cast_.actors[actor].pod, NodeIndex(0), {}, {}});
     });
     for_each_actor(outcome.lost, [&](std::size_t actor) {
-      plan.evictions.push_back({cast_.actors[actor].pod, EvictionReason::kPreempt, GangIndex::none()});
+      const auto reason = has(outcome.stale, actor) ? EvictionReason::kStale : EvictionReason::kPreempt;
+      plan.evictions.push_back({cast_.actors[actor].pod, reason, GangIndex::none()});
     });
     normalise(plan);
     at->second = evaluate(problem_, shares_, plan).values;
@@ -129,7 +131,7 @@ class Enumeration {
   const Cast& cast_;
   std::vector<LevelId> ids_;
   bool may_move_ = false;
-  std::unordered_map<ActorSet, std::vector<std::int64_t>> of_presence_;
+  std::map<std::pair<ActorSet, ActorSet>, std::vector<std::int64_t>> of_presence_;
   std::vector<Outcome> outcomes_;
 };
 

@@ -53,6 +53,74 @@ const Necessity kNecessities[] = {
      {"half of it was surplus", referee::Rule::kNotInVain, R"("minMember":2)", R"("minMember":0)"}},
 };
 
+// The victim leaves for a gang that may evict it; what takes its room may, too, until the breach.
+const Necessity kRights[] = {
+    {{"priority",
+      R"json({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":2}},{"name":"m","gpus":{"count":1}}],
+       "pods":[{"name":"victim","priority":10,"gpu":{"count":1},"node":"n","gpus":[0]},
+               {"name":"claim","priority":100,"gpu":{"count":1}},{"name":"taker","priority":50,"gpu":{"count":2}}]})json",
+      "evict victim preempt claim\nplace claim m gpus 0\nplace taker n gpus 0 1 after victim\n"},
+     {"the taker has the victim's priority", referee::Rule::kNotInVain, R"("priority":50)", R"("priority":10)"}},
+    {{"preemption policy",
+      R"json({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":2}},{"name":"m","gpus":{"count":1}}],
+       "pods":[{"name":"victim","priority":10,"gpu":{"count":1},"node":"n","gpus":[0]},
+               {"name":"claim","priority":100,"gpu":{"count":1}},{"name":"taker","priority":50,"gpu":{"count":2}}]})json",
+      "evict victim preempt claim\nplace claim m gpus 0\nplace taker n gpus 0 1 after victim\n"},
+     {"the taker never preempts", referee::Rule::kNotInVain, R"("priority":50)",
+      R"("priority":50,"preemptionPolicy":"Never")"}},
+    {{"the share of the taker's queue",
+      R"json({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":8}},{"name":"m","gpus":{"count":1}}],
+       "queues":[{"name":"q1","gpu":{"quota":1}},{"name":"q2","gpu":{"quota":0}},{"name":"q3","gpu":{"quota":8}}],
+       "pods":[{"name":"victim","queue":"q2","gpu":{"count":5},"node":"n","gpus":[0,1,2,3,4]},
+               {"name":"claim","queue":"q1","gpu":{"count":1}},{"name":"taker","queue":"q3","gpu":{"count":8}}]})json",
+      "evict victim reclaim claim\nplace claim m gpus 0\nplace taker n gpus 0 1 2 3 4 5 6 7 after victim\n"},
+     {"the taker's queue is above its share", referee::Rule::kNotInVain, R"("quota":8)", R"("quota":0)"}},
+    {{"minimum run time",
+      R"json({"format":"muster/v1","time":1000,"nodes":[{"name":"n","gpus":{"count":8}},{"name":"m","gpus":{"count":1}}],
+       "queues":[{"name":"q1","gpu":{"quota":8}},{"name":"q2","gpu":{"quota":0}}],
+       "pods":[{"name":"victim","queue":"q2","gpu":{"count":5},"node":"n","gpus":[0,1,2,3,4],"started":900},
+               {"name":"claim","queue":"q2","priority":9,"gpu":{"count":1}},{"name":"taker","queue":"q1","gpu":{"count":8}}]})json",
+      "evict victim preempt claim\nplace claim m gpus 0\nplace taker n gpus 0 1 2 3 4 5 6 7 after victim\n"},
+     {"the victim is protected from the taker", referee::Rule::kNotInVain, R"("name":"q2")",
+      R"("name":"q2","reclaimMinRuntime":"10m")"}},
+    {{"elastic surplus",
+      R"json({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":2}},{"name":"m","gpus":{"count":2}}],
+       "gangs":[{"name":"g","priority":10,"minMember":1}],
+       "pods":[{"name":"g-0","gang":"g","gpu":{"count":1},"node":"m","gpus":[0]},{"name":"g-1","gang":"g","gpu":{"count":1},"node":"n","gpus":[0]},
+               {"name":"claim","priority":100,"gpu":{"count":1}},{"name":"taker","priority":50,"gpu":{"count":2}}]})json",
+      "evict g-1 preempt claim\nplace claim m gpus 1\nplace taker n gpus 0 1 after g-1\n"},
+     {"the taker has the gang's priority", referee::Rule::kNotInVain, R"("priority":50)", R"("priority":10)"}},
+    {{"fractions",
+      R"json({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":1}},{"name":"m","gpus":{"count":1}}],
+       "pods":[{"name":"victim","priority":10,"gpu":{"fraction":0.5},"node":"n","gpus":[0]},
+               {"name":"claim","priority":100,"gpu":{"fraction":0.4}},{"name":"taker","priority":50,"gpu":{"fraction":0.6}}]})json",
+      "evict victim preempt claim\nplace claim n gpus 0\nplace taker n gpus 0 after victim\n"},
+     {"next to the claim alone there is room", referee::Rule::kNotInVain, R"("priority":50)", R"("priority":10)"}},
+    {{"other devices", R"json({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":2}}],
+       "pods":[{"name":"victim","priority":10,"gpu":{"count":1},"node":"n","gpus":[0]},
+               {"name":"claim","priority":100,"gpu":{"count":1}},{"name":"taker","priority":50,"gpu":{"count":1}}]})json",
+      "evict victim preempt claim\nplace claim n gpus 0 after victim\nplace taker n gpus 1\n"},
+     {"the claim could use the other device", referee::Rule::kNotInVain, R"("priority":50)", R"("priority":10)"}},
+    {{"a gang of which one pod needs room",
+      R"json({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":2}},{"name":"m","gpus":{"count":1}}],
+       "gangs":[{"name":"claim","priority":100,"minMember":2}],
+       "pods":[{"name":"victim","priority":10,"gpu":{"count":2},"node":"n","gpus":[0,1]},
+               {"name":"c-0","gang":"claim","gpu":{"count":1}},{"name":"c-1","gang":"claim","gpu":{"count":1}},
+               {"name":"taker","priority":10,"gpu":{"count":1}}]})json",
+      "evict victim preempt claim\nplace c-0 m gpus 0 after victim\nplace c-1 n gpus 0 after victim\nplace taker n "
+      "gpus 1 after victim\n"},
+     {"the node has room for both", referee::Rule::kNotInVain, R"({"name":"n","gpus":{"count":2}})",
+      R"({"name":"n","gpus":{"count":3}})"}},
+};
+
+TEST(RefereeOfRights, PassesEvictionsForGangsThatMayEvict) {
+  for (const Necessity& necessity : kRights) expect_valid(necessity.scenario);
+}
+
+TEST(RefereeOfRights, FindsRoomThatOnlyAGangWithoutTheRightNeeds) {
+  for (const Necessity& necessity : kRights) expect_found(necessity.scenario, necessity.breach);
+}
+
 TEST(RefereeOfNecessity, PassesEvictionsThatARuleMakesNecessary) {
   for (const Necessity& necessity : kNecessities) expect_valid(necessity.scenario);
 }

@@ -1,0 +1,62 @@
+// Rule Not in vain, once nothing more is placed: whether each evicted unit had to leave for the gangs that may evict
+// it, and what becomes of those that had not.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "heuristics/preemption/inputs.h"
+#include "heuristics/preemption/victims/eviction_ledger.h"
+#include "heuristics/preemption/victims/plan_check.h"
+#include "model/problem/problem.h"
+
+namespace muster::preemption {
+
+// Pods of gangs that may not evict a unit never count as a reason for its leaving. Where such pods took its room, they
+// change places with equal pods of a gang that has the right, or give way, and the unit comes back.
+class VictimRights {
+ public:
+  // All must outlive it.
+  VictimRights(const PreemptionInputs& inputs, const EvictionLedger& ledger, const PlanCheck& check)
+      : inputs_(inputs), problem_(inputs.problem), state_(inputs.state), ledger_(ledger), check_(check) {}
+
+  // Makes every eviction hold by right. Returns whether the state has changed. Gangs that gave way are placed again if
+  // they fit. Cost: O(evictions x pods on their nodes) if all hold by right, and a check of the rules for each that
+  // comes back.
+  bool settle();
+
+ private:
+  // Pods of one gang that leave together: what is evicted of its minimum, or one pod beyond it.
+  struct Unit {
+    GangIndex gang;
+    std::vector<PodIndex> pods;
+  };
+  void read_evictions();
+  bool settle(const Unit& unit);
+  bool has_right(const Unit& unit, GangIndex claimant) const;
+  bool may_evict(const Unit& unit, GangIndex claimant) const;
+  bool is_protected(const Unit& unit, GangIndex claimant, EvictionReason reason) const;
+  bool counts(const Unit& unit, PodIndex arrival) const;
+  bool is_arrival(const Unit& unit, PodIndex pod) const;
+  std::vector<PodIndex> others_on_nodes_of(const Unit& unit) const;
+  bool has_room(const Unit& unit);
+  bool fits_with_other_devices(const Unit& unit, PodIndex pod);
+  bool change_places(const Unit& unit, PodIndex other);
+  bool give_back(const Unit& unit, const std::vector<GangIndex>& giving_way);
+  std::vector<GangIndex> gangs_without_right(const Unit& unit) const;
+  void give_way(GangIndex gang);
+  bool is_free_to_change(PodIndex pod) const;
+
+  const PreemptionInputs& inputs_;
+  const Problem& problem_;
+  ClusterState& state_;
+  const EvictionLedger& ledger_;
+  const PlanCheck& check_;
+  std::vector<Unit> units_;
+  std::map<PodIndex, GangIndex> moved_for_;
+  mutable std::map<std::pair<GangIndex, GangIndex>, bool> rights_;  // victim and claimant; for units of one round
+  std::vector<GangIndex> gave_way_;
+};
+
+}  // namespace muster::preemption
