@@ -21,7 +21,9 @@ class PreemptionAttempt {
   // All must outlive it.
   PreemptionAttempt(const PreemptionInputs& inputs, Claim& claim, PlacementRanks& ranks, EvictionLedger& ledger,
                     NodeNominator& nominator, CapacityWatch& watch)
-      : state_(inputs.state),
+      : problem_(inputs.problem),
+        shares_(inputs.shares),
+        state_(inputs.state),
         claim_(claim),
         ranks_(ranks),
         ledger_(ledger),
@@ -35,13 +37,14 @@ class PreemptionAttempt {
     nominator_.begin_attempt();
     const Before before = ledger_.begin_attempt();
     // Between attempts the state's log only grows, so a log of the same length means the same state.
-    if (levels_at_ != before.state) levels_ = leading_levels_.of(state_);
+    if (levels_at_ != before.state) levels_ = levels_now();
     levels_at_ = before.state;
     return before;
   }
-  // As the attempt began, and of the state as it is.
+  // As the attempt began, and of the state as it is: the levels down to `work`, in their order. Those that are
+  // minimised have the sign reversed: compare as lists. Cost: that of LeadingLevels::of, and O(evictions x priorities).
   const std::vector<Work>& levels_before() const { return levels_; }
-  std::vector<Work> levels_now() { return leading_levels_.of(state_); }
+  std::vector<Work> levels_now();
   // The attempt stays, with these levels. Gangs that gave way and are placed again count from the next rank on.
   void keep(std::vector<Work> levels) {
     levels_ = std::move(levels);
@@ -55,6 +58,8 @@ class PreemptionAttempt {
   }
 
  private:
+  const Problem& problem_;
+  const FairShares& shares_;
   const ClusterState& state_;
   Claim& claim_;
   PlacementRanks& ranks_;

@@ -20,6 +20,7 @@ bool VictimRights::settle() {
   for (bool again = true; again;) {
     again = false;
     read_evictions();
+    for (const auto& [pod, claimant] : moved_for_) again = bring_home(pod) || again;
     for (const Unit& unit : units_) again = settle(unit) || again;
     any = any || again;
   }
@@ -52,6 +53,26 @@ void VictimRights::read_evictions() {
     }
     for (const PodIndex pod : pods) units_.push_back({gang, {pod}});
   }
+  units_by_node_.clear();
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    for (const PodIndex pod : units_[i].pods) {
+      std::vector<std::size_t>& here = units_by_node_[problem_.pods[pod].node];
+      if (here.empty() || here.back() != i) here.push_back(i);
+    }
+  }
+}
+
+// Whether anything has changed. The devices of what arrived there may have been the only obstacle.
+bool VictimRights::bring_home(PodIndex moved) {
+  if (!state_.is_present(moved) || is_home(state_, moved) || problem_.devices_of(moved).empty()) return false;
+  const auto before = state_.checkpoint();
+  state_.take(moved);
+  if (fits_with_other_devices({problem_.pods[moved].gang, {moved}}, moved)) {
+    state_.take(moved);
+    if (put_back(state_, inputs_.bounds, moved) && check_.rules_hold()) return true;
+  }
+  state_.rollback(before);
+  return false;
 }
 
 // Whether anything has changed.
@@ -60,43 +81,46 @@ bool VictimRights::settle(const Unit& unit) {
   if (!std::ranges::all_of(unit.pods, is_away) || !has_room(unit)) return false;
   const std::vector<PodIndex> others = others_on_nodes_of(unit);
   for (const PodIndex other : others) {
-    const auto before = state_.checkpoint();
-    if (change_places(unit, other) && !has_room(unit)) return true;
-    state_.rollback(before);
+    if (change_places(unit, other)) return true;
   }
-  std::vector<GangIndex> near;
-  for (const PodIndex other : others) near.push_back(problem_.pods[other].gang);
-  return give_back(unit, near) || give_back(unit, gangs_without_right(unit));
+  std::set<GangIndex> near;
+  for (const PodIndex other : others) near.merge(claimants_of(other));
+  return give_back(unit, {near.begin(), near.end()}) || give_back(unit, gangs_without_right(unit));
 }
 
-bool VictimRights::is_protected(const Unit& unit, GangIndex claimant, EvictionReason reason) const {
+bool VictimRights::is_protected(const Unit& unit, PodIndex pod, GangIndex claimant, EvictionReason reason) const {
   const Nanoseconds least = inputs_.rules.min_runtime(claimant, unit.gang, reason);
-  const auto is_young = [&](PodIndex pod) {
-    return problem_.pods[pod].run_time < least && std::ranges::find(unit.pods, pod) != unit.pods.end();
+  if (problem_.pods[pod].run_time >= least || is_satisfied(state_, unit.gang)) return false;
+  const auto is_young = [&](PodIndex other) {
+    return problem_.pods[other].run_time < least && std::ranges::find(unit.pods, other) != unit.pods.end();
   };
-  if (least <= 0 || std::ranges::none_of(unit.pods, is_young) || is_satisfied(state_, unit.gang)) return false;
-  return !meets_minimum(problem_, problem_.gangs[unit.gang], [&](PodIndex pod) {
-    const PodStatus status = problem_.pods[pod].status;
-    return status == PodStatus::kSucceeded || (status == PodStatus::kRunning && !is_young(pod));
+  return !meets_minimum(problem_, problem_.gangs[unit.gang], [&](PodIndex other) {
+    const PodStatus status = problem_.pods[other].status;
+    return status == PodStatus::kSucceeded || (status == PodStatus::kRunning && !is_young(other));
   });
 }
 
-bool VictimRights::may_evict(const Unit& unit, GangIndex claimant) const {
+bool VictimRights::may_evict(const Unit& unit, PodIndex pod, GangIndex claimant) const {
   const Actions& actions = problem_.snapshot->policy.actions;
-  const auto is_new = [&](PodIndex pod) { return fit::is_pending(problem_.pods[pod]) && state_.is_present(pod); };
+  const auto is_new = [&](PodIndex other) { return fit::is_pending(problem_.pods[other]) && state_.is_present(other); };
   if (std::ranges::none_of(problem_.gangs[claimant].pods, is_new)) return false;
   if (actions.preempt && inputs_.rules.may_preempt(claimant, unit.gang) &&
-      !is_protected(unit, claimant, EvictionReason::kPreempt))
+      !is_protected(unit, pod, claimant, EvictionReason::kPreempt))
     return true;
   return actions.reclaim && inputs_.rules.has_reclaimed_by_right(state_, claimant, unit.gang) &&
-         !is_protected(unit, claimant, EvictionReason::kReclaim);
+         !is_protected(unit, pod, claimant, EvictionReason::kReclaim);
+}
+
+bool VictimRights::has_right(const Unit& unit, PodIndex pod, GangIndex claimant) const {
+  if (claimant == unit.gang) return true;
+  if (claimant.is_none()) return false;
+  const auto [known, is_new] = rights_.try_emplace({pod, claimant}, false);
+  if (is_new) known->second = may_evict(unit, pod, claimant);
+  return known->second;
 }
 
 bool VictimRights::has_right(const Unit& unit, GangIndex claimant) const {
-  if (claimant.is_none()) return false;
-  const auto [known, is_new] = rights_.try_emplace({unit.gang, claimant}, false);
-  if (is_new) known->second = may_evict(unit, claimant);
-  return known->second;
+  return std::ranges::any_of(unit.pods, [&](PodIndex pod) { return has_right(unit, pod, claimant); });
 }
 
 bool VictimRights::is_arrival(const Unit& unit, PodIndex pod) const {
@@ -104,10 +128,35 @@ bool VictimRights::is_arrival(const Unit& unit, PodIndex pod) const {
          std::ranges::find(unit.pods, pod) == unit.pods.end();
 }
 
-// Whether the arrived pod was placed, or moved, for a gang that may evict the unit.
+// For which an arrived pod is placed: its own gang, if it waited; if it is moved, those that were put on the node that
+// it left, in the end; if there are none, the one that the move names.
+std::set<GangIndex> VictimRights::claimants_of(PodIndex arrival) const {
+  std::set<GangIndex> gangs;
+  std::set<PodIndex> seen;
+  add_claimants(arrival, gangs, seen);
+  if (const auto moved = moved_for_.find(arrival); gangs.empty() && moved != moved_for_.end())
+    gangs.insert(moved->second);
+  return gangs;
+}
+
+void VictimRights::add_claimants(PodIndex arrival, std::set<GangIndex>& gangs, std::set<PodIndex>& seen) const {
+  if (!seen.insert(arrival).second) return;
+  if (fit::is_pending(problem_.pods[arrival])) {
+    gangs.insert(problem_.pods[arrival].gang);
+    return;
+  }
+  for (const PodIndex other : state_.pods_on(problem_.pods[arrival].node)) {
+    if (fit::is_pending(problem_.pods[other]) || !is_home(state_, other)) add_claimants(other, gangs, seen);
+  }
+}
+
+// Whether the arrived pod was placed for a gang that may evict one of the unit's pods that ran there.
 bool VictimRights::counts(const Unit& unit, PodIndex arrival) const {
-  const auto moved = moved_for_.find(arrival);
-  return has_right(unit, moved == moved_for_.end() ? problem_.pods[arrival].gang : moved->second);
+  const std::set<GangIndex> claimants = claimants_of(arrival);
+  return std::ranges::any_of(unit.pods, [&](PodIndex pod) {
+    return problem_.pods[pod].node == state_.node_of(arrival) &&
+           std::ranges::any_of(claimants, [&](GangIndex claimant) { return has_right(unit, pod, claimant); });
+  });
 }
 
 std::vector<PodIndex> VictimRights::others_on_nodes_of(const Unit& unit) const {
@@ -179,23 +228,40 @@ bool VictimRights::is_free_to_change(PodIndex pod) const {
   return std::ranges::none_of(problem_.gangs[problem_.pods[pod].gang].groups, is_bound);
 }
 
-// With an equal pod of a gang that may evict the unit, from a node that no pod leaves.
+// With an equal pod of a gang that may evict the unit, if then the unit has to leave, and so have those that did before
+// on the node of the equal pod. Pods on nodes that no pod leaves come first.
 bool VictimRights::change_places(const Unit& unit, PodIndex other) {
   if (!is_free_to_change(other)) return false;
-  std::set<NodeIndex> left;
-  for (const PlannedEviction& eviction : ledger_.evictions()) left.insert(problem_.pods[eviction.pod].node);
+  std::vector<PodIndex> equal;
   for (const PodIndex pod : problem_.pods.indices()) {
-    if (problem_.pods[pod].pod_class != problem_.pods[other].pod_class || !state_.is_present(pod) ||
-        !is_free_to_change(pod) || left.contains(state_.node_of(pod)) || !has_right(unit, problem_.pods[pod].gang))
-      continue;
+    if (problem_.pods[pod].pod_class == problem_.pods[other].pod_class && state_.is_present(pod) &&
+        state_.node_of(pod) != state_.node_of(other) && is_free_to_change(pod) &&
+        has_right(unit, problem_.pods[pod].gang))
+      equal.push_back(pod);
+  }
+  std::ranges::stable_partition(equal, [&](PodIndex pod) { return units_on(state_.node_of(pod)).empty(); });
+  for (const PodIndex pod : equal) {
+    const auto before = state_.checkpoint();
     const Place here = state_.place_of(other), there = state_.place_of(pod);
+    std::vector<const Unit*> leaving = units_on(there.node);
+    std::erase_if(leaving, [&](const Unit* one) { return has_room(*one); });
     state_.take(other);
     state_.take(pod);
     state_.put(pod, here.node, here.devices);
     state_.put(other, there.node, there.devices);
-    return true;
+    if (!has_room(unit) && std::ranges::none_of(leaving, [&](const Unit* one) { return has_room(*one); })) return true;
+    state_.rollback(before);
   }
   return false;
+}
+
+// That have left it, with pods of them on other nodes or not.
+std::vector<const VictimRights::Unit*> VictimRights::units_on(NodeIndex node) const {
+  std::vector<const Unit*> units;
+  const auto found = units_by_node_.find(node);
+  if (found == units_by_node_.end()) return units;
+  for (const std::size_t position : found->second) units.push_back(&units_[position]);
+  return units;
 }
 
 std::vector<GangIndex> VictimRights::gangs_without_right(const Unit& unit) const {
@@ -207,22 +273,31 @@ std::vector<GangIndex> VictimRights::gangs_without_right(const Unit& unit) const
   return gangs;
 }
 
-void VictimRights::give_way(GangIndex gang) {
-  for (const PodIndex pod : problem_.gangs[gang].pods) {
-    if (fit::is_pending(problem_.pods[pod]) && state_.is_present(pod)) state_.take(pod);
+// Takes its new pods away; what was moved for it alone goes home. False: that does not fit.
+bool VictimRights::give_way(const std::vector<GangIndex>& gangs) {
+  std::vector<PodIndex> moved;
+  for (const auto& [pod, claimant] : moved_for_) {
+    if (!state_.is_present(pod) || is_home(state_, pod)) continue;
+    const auto gives_way = [&](GangIndex gang) { return std::ranges::find(gangs, gang) != gangs.end(); };
+    if (std::ranges::all_of(claimants_of(pod), gives_way)) moved.push_back(pod);
   }
+  for (const GangIndex gang : gangs) {
+    for (const PodIndex pod : problem_.gangs[gang].pods) {
+      if (fit::is_pending(problem_.pods[pod]) && state_.is_present(pod)) state_.take(pod);
+    }
+  }
+  for (const PodIndex pod : moved) state_.take(pod);
+  return std::ranges::all_of(moved, [&](PodIndex pod) { return put_back(state_, inputs_.bounds, pod); });
 }
 
-// Puts the unit back where it was once these gangs have given way, and what was moved there for others; or changes
-// nothing.
+// Puts the unit back where it was once these gangs have given way, or changes nothing.
 bool VictimRights::give_back(const Unit& unit, const std::vector<GangIndex>& giving_way) {
   const auto before = state_.checkpoint();
-  for (const GangIndex gang : giving_way) give_way(gang);
   const auto comes_back = [&](PodIndex pod) {
     return put_back(state_, inputs_.bounds, pod) ||
            (fits_with_other_devices(unit, pod) && (state_.take(pod), put_back(state_, inputs_.bounds, pod)));
   };
-  if (std::ranges::all_of(unit.pods, comes_back) && check_.rules_hold()) {
+  if (give_way(giving_way) && std::ranges::all_of(unit.pods, comes_back) && check_.rules_hold()) {
     gave_way_.insert(gave_way_.end(), giving_way.begin(), giving_way.end());
     return true;
   }

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "heuristics/preemption/inputs.h"
@@ -14,7 +15,8 @@
 namespace muster::preemption {
 
 // Pods of gangs that may not evict a unit never count as a reason for its leaving. Where such pods took its room, they
-// change places with equal pods of a gang that has the right, or give way, and the unit comes back.
+// change places with equal pods of a gang that has the right, or give way, and the unit comes back. A moved pod comes
+// home if all others find room next to it.
 class VictimRights {
  public:
   // All must outlive it.
@@ -34,9 +36,13 @@ class VictimRights {
   };
   void read_evictions();
   bool settle(const Unit& unit);
-  bool has_right(const Unit& unit, GangIndex claimant) const;
-  bool may_evict(const Unit& unit, GangIndex claimant) const;
-  bool is_protected(const Unit& unit, GangIndex claimant, EvictionReason reason) const;
+  bool bring_home(PodIndex moved);
+  bool has_right(const Unit& unit, PodIndex pod, GangIndex claimant) const;
+  bool has_right(const Unit& unit, GangIndex claimant) const;  // to any of its pods
+  bool may_evict(const Unit& unit, PodIndex pod, GangIndex claimant) const;
+  bool is_protected(const Unit& unit, PodIndex pod, GangIndex claimant, EvictionReason reason) const;
+  std::set<GangIndex> claimants_of(PodIndex arrival) const;
+  void add_claimants(PodIndex arrival, std::set<GangIndex>& gangs, std::set<PodIndex>& seen) const;
   bool counts(const Unit& unit, PodIndex arrival) const;
   bool is_arrival(const Unit& unit, PodIndex pod) const;
   std::vector<PodIndex> others_on_nodes_of(const Unit& unit) const;
@@ -45,8 +51,9 @@ class VictimRights {
   bool change_places(const Unit& unit, PodIndex other);
   bool give_back(const Unit& unit, const std::vector<GangIndex>& giving_way);
   std::vector<GangIndex> gangs_without_right(const Unit& unit) const;
-  void give_way(GangIndex gang);
+  bool give_way(const std::vector<GangIndex>& gangs);
   bool is_free_to_change(PodIndex pod) const;
+  std::vector<const Unit*> units_on(NodeIndex node) const;
 
   const PreemptionInputs& inputs_;
   const Problem& problem_;
@@ -54,8 +61,9 @@ class VictimRights {
   const EvictionLedger& ledger_;
   const PlanCheck& check_;
   std::vector<Unit> units_;
+  std::map<NodeIndex, std::vector<std::size_t>> units_by_node_;  // positions, ascending
   std::map<PodIndex, GangIndex> moved_for_;
-  mutable std::map<std::pair<GangIndex, GangIndex>, bool> rights_;  // victim and claimant; for units of one round
+  mutable std::map<std::pair<PodIndex, GangIndex>, bool> rights_;  // of claimants to pods; in one round
   std::vector<GangIndex> gave_way_;
 };
 

@@ -152,15 +152,15 @@ bool has_right(const Case& c, const Displacement& displacement, EvictionReason r
   return c.snapshot.policy.actions.preempt && preempt_objection(c, displacement).empty();
 }
 
-bool is_protected(const Case& c, std::span<const PodIndex> unit, const Displacement& displacement,
+bool is_protected(const Case& c, PodIndex pod, std::span<const PodIndex> unit, const Displacement& displacement,
                   EvictionReason reason) {
   const Nanoseconds least = min_runtime(c, displacement, reason);
-  const auto is_young = [&](PodIndex pod) {
-    return run_time(c, pod) < least && std::ranges::find(unit, pod) != unit.end();
+  if (run_time(c, pod) >= least) return false;
+  const auto is_young = [&](PodIndex other) {
+    return run_time(c, other) < least && std::ranges::find(unit, other) != unit.end();
   };
-  if (std::ranges::none_of(unit, is_young)) return false;
   return !minimum_met(c.problem, c.problem.gangs[displacement.victim],
-                      [&](PodIndex pod) { return (c.runs(pod) && !is_young(pod)) || c.succeeded(pod); });
+                      [&](PodIndex other) { return (c.runs(other) && !is_young(other)) || c.succeeded(other); });
 }
 
 // A surplus pod is never protected. In a gang that has its minimum after the plan, no evicted pod is protected; in one

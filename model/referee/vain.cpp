@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "model/base/saturating.h"
 #include "model/referee/case.h"
@@ -40,44 +41,91 @@ class PutBack {
 
 bool is_one_of(PodIndex pod, std::span<const PodIndex> pods) { return std::ranges::find(pods, pod) != pods.end(); }
 
-// The gangs that may evict a unit: all of the plan's for a pod that is moved, else by preemption or reclaim.
+// What is placed on the nodes that moved pods leave.
+using ArrivalsByNode = std::map<NodeIndex, std::vector<const Placement*>>;
+
+ArrivalsByNode arrivals_where_moves_leave(const Case& c) {
+  ArrivalsByNode arrivals;
+  for (const Placement& placement : c.plan.placements) {
+    if (c.is_moved(placement.pod)) arrivals.try_emplace(c.node_before(placement.pod));
+  }
+  if (arrivals.empty()) return arrivals;
+  for (const Placement& placement : c.plan.placements) {
+    const auto at = arrivals.find(placement.node);
+    if (at != arrivals.end()) at->second.push_back(&placement);
+  }
+  return arrivals;
+}
+
+// The gangs that may evict the pods of a unit: by preemption or reclaim; its own gang; any, if the unit is moved.
 class Rights {
  public:
   // `unit`: pods of one gang that leave together.
-  Rights(const Case& c, std::span<const PodIndex> unit)
+  Rights(const Case& c, const ArrivalsByNode& left_by_moves, std::span<const PodIndex> unit)
       : c_(c),
+        left_by_moves_(left_by_moves),
         victim_(c.problem.pods[unit.front()].gang),
         is_move_(c.is_moved(unit.front())),
         unit_(unit),
         is_surplus_(is_move_ || has_minimum_after(c, c.problem.gangs[victim_])) {}
 
-  // Whether the plan places the pod for one of them: a pod that waited, or one that is moved for such a gang.
+  // Whether the plan places the pod for a gang that may evict any of the unit; on its nodes, any that ran on this node.
   bool counts(const Placement& placement) {
-    if (is_move_) return true;
-    const Eviction* eviction = c_.eviction[placement.pod];
-    return may_evict(eviction ? eviction->for_gang : c_.problem.pods[placement.pod].gang);
+    const bool is_near =
+        std::ranges::any_of(unit_, [&](PodIndex pod) { return c_.node_before(pod) == placement.node; });
+    return std::ranges::any_of(unit_, [&](PodIndex pod) {
+      return (!is_near || c_.node_before(pod) == placement.node) &&
+             std::ranges::any_of(claimants_of(placement), [&](GangIndex gang) { return may_evict(gang, pod); });
+    });
   }
 
  private:
-  bool may_evict(GangIndex gang) {
+  // A pod that waited is placed for its own gang; one that is moved, for those that the plan puts on the node that it
+  // leaves, in the end; if there are none, for the gang that the move names.
+  const std::set<GangIndex>& claimants_of(const Placement& placement) {
+    const auto [known, is_new] = claimants_.try_emplace(placement.pod);
+    if (!is_new) return known->second;
+    std::set<GangIndex>& gangs = known->second;
+    std::set<PodIndex> seen;
+    add_claimants(placement, gangs, seen);
+    if (const Eviction* eviction = c_.eviction[placement.pod]; gangs.empty() && eviction)
+      gangs.insert(eviction->for_gang);
+    return gangs;
+  }
+
+  void add_claimants(const Placement& placement, std::set<GangIndex>& gangs, std::set<PodIndex>& seen) const {
+    if (!seen.insert(placement.pod).second) return;
+    if (!c_.eviction[placement.pod]) {
+      gangs.insert(c_.problem.pods[placement.pod].gang);
+      return;
+    }
+    const auto at = left_by_moves_.find(c_.node_before(placement.pod));
+    if (at == left_by_moves_.end()) return;
+    for (const Placement* arrival : at->second) add_claimants(*arrival, gangs, seen);
+  }
+
+  bool may_evict(GangIndex gang, PodIndex pod) {
+    if (is_move_ || gang == victim_) return true;
     if (gang.is_none()) return false;
-    const auto [known, is_new] = may_evict_.try_emplace(gang, false);
+    const auto [known, is_new] = may_evict_.try_emplace({gang, pod}, false);
     if (is_new) {
-      known->second = std::ranges::any_of(std::array{EvictionReason::kPreempt, EvictionReason::kReclaim},
-                                          [&](EvictionReason reason) {
-                                            return has_right(c_, {victim_, gang}, reason) &&
-                                                   (is_surplus_ || !is_protected(c_, unit_, {victim_, gang}, reason));
-                                          });
+      known->second = std::ranges::any_of(
+          std::array{EvictionReason::kPreempt, EvictionReason::kReclaim}, [&](EvictionReason reason) {
+            return has_right(c_, {victim_, gang}, reason) &&
+                   (is_surplus_ || !is_protected(c_, pod, unit_, {victim_, gang}, reason));
+          });
     }
     return known->second;
   }
 
   const Case& c_;
+  const ArrivalsByNode& left_by_moves_;
   GangIndex victim_;
   bool is_move_;
   std::span<const PodIndex> unit_;
   bool is_surplus_;
-  std::map<GangIndex, bool> may_evict_;
+  std::map<std::pair<GangIndex, PodIndex>, bool> may_evict_;
+  std::map<PodIndex, std::set<GangIndex>> claimants_;
 };
 
 // Takes away what is placed for gangs without the right on the nodes of some pods, for the lifetime of the object.
@@ -283,16 +331,16 @@ class PartByRight {
   Case case_;
 };
 
-bool could_stay(Case& c, std::span<const PodIndex> pods) {
-  Rights rights(c, pods);
+bool could_stay(Case& c, const ArrivalsByNode& left_by_moves, std::span<const PodIndex> pods) {
+  Rights rights(c, left_by_moves, pods);
   if (!has_room(c, pods, rights)) return false;
   const bool all_count =
       std::ranges::all_of(c.plan.placements, [&](const Placement& placement) { return rights.counts(placement); });
   return all_count ? is_not_kept_out(c, pods) : is_not_kept_out(PartByRight(c, rights).part(), pods);
 }
 
-void check_pod(Case& c, PodIndex pod) {
-  if (!could_stay(c, std::span(&pod, 1))) return;
+void check_pod(Case& c, const ArrivalsByNode& left_by_moves, PodIndex pod) {
+  if (!could_stay(c, left_by_moves, std::span(&pod, 1))) return;
   const bool is_moved = c.is_moved(pod);
   c.object(Rule::kNotInVain, c.pod(pod).name,
            std::string(is_moved ? "it is moved" : "it is evicted") + ", but could have stayed on node \"" +
@@ -303,17 +351,18 @@ void check_pod(Case& c, PodIndex pod) {
 }  // namespace
 
 void check_not_in_vain(Case& c) {
+  const ArrivalsByNode left_by_moves = arrivals_where_moves_leave(c);
   for (const GangIndex index : c.evicted_gangs) {
     const Gang& gang = c.problem.gangs[index];
     std::vector<PodIndex> lost;  // stale pods are not evicted for a claimant
     for (const PodIndex pod : gang.pods) {
       if (c.is_lost(pod) && c.eviction[pod]->reason != EvictionReason::kStale) lost.push_back(pod);
-      if (c.is_moved(pod)) check_pod(c, pod);
+      if (c.is_moved(pod)) check_pod(c, left_by_moves, pod);
     }
     if (lost.empty()) continue;
     if (has_minimum_after(c, gang)) {
-      for (const PodIndex pod : lost) check_pod(c, pod);
-    } else if (could_stay(c, lost)) {
+      for (const PodIndex pod : lost) check_pod(c, left_by_moves, pod);
+    } else if (could_stay(c, left_by_moves, lost)) {
       c.object(
           Rule::kNotInVain, gang.name,
           "all of it is evicted, but could have stayed next to all that the plan places for gangs that may evict it");

@@ -147,16 +147,17 @@ class Enumeration {
   }
 
   std::optional<std::vector<Configuration>> best_of_each_count() {
-    std::map<std::pair<std::vector<std::int32_t>, std::vector<DemandIndex>>, Configuration> best;
+    using Key = std::tuple<std::vector<std::int32_t>, std::vector<DemandIndex>, std::vector<DemandIndex>>;
+    std::map<Key, Configuration> best;
     for (std::size_t at = 0; at < states_.size(); ++at) {
       if (is_to_stop(at)) return std::nullopt;
       State& state = states_[at];
       const std::int64_t value =
           last_level_of(in_.problem, {room_.node_class, state.space.free(), state.space.free_devices()});
-      std::vector<DemandIndex> more = could_stay(state);
-      const auto [found, is_new] = best.try_emplace({state.counts, more});
+      std::vector<DemandIndex> more = could_stay(state, false), by_right = could_stay(state, true);
+      const auto [found, is_new] = best.try_emplace({state.counts, more, by_right});
       if (!is_new && found->second.last_level <= value) continue;
-      found->second = {std::move(state.steps), {}, std::move(more), value};
+      found->second = {std::move(state.steps), {}, std::move(more), value, std::move(by_right)};
       for (std::size_t d = 0; d < state.counts.size(); ++d)
         if (state.counts[d] > 0) found->second.counts.emplace_back(room_.demands[d], state.counts[d]);
     }
@@ -165,11 +166,11 @@ class Enumeration {
     return result;
   }
 
-  std::vector<DemandIndex> could_stay(const State& state) const {
+  std::vector<DemandIndex> could_stay(const State& state, bool by_right) const {
     std::vector<DemandIndex> classes;
     for (std::size_t d = 0; d < room_.demands.size() && is_stay(d); ++d) {
       if (state.counts[d] >= room_.stock[d]) continue;
-      const bool all_count = std::ranges::all_of(state.steps, [&](const Configuration::Step& step) {
+      const bool all_count = !by_right || std::ranges::all_of(state.steps, [&](const Configuration::Step& step) {
         return !is_arrival(step) || may_displace(step.demand, room_.demands[d]);
       });
       const std::optional<State> part = all_count ? std::nullopt : std::optional(part_by_right(state, d));
@@ -275,7 +276,7 @@ void Displacers::find(DemandIndex stay) {
   const Actions& actions = problem_.snapshot->policy.actions;
   for (const Cell& cell : demand_.cells) {
     const GangIndex claimant = demand_.gang_classes[cell.gang_class].gangs.front();
-    may[cell.demand.value()] = may[cell.demand.value()] || !cell.moves.is_none() ||
+    may[cell.demand.value()] = may[cell.demand.value()] || !cell.moves.is_none() || claimant == victim ||
                                (actions.preempt && rules_.may_preempt(claimant, victim)) ||
                                (actions.reclaim && rules_.may_reclaim(before_, claimant, victim));
   }

@@ -25,14 +25,16 @@ struct Configuration {
   };
   std::vector<Step> steps;
   std::vector<std::pair<DemandIndex, std::int32_t>> counts;  // ascending by demand class
-  // Classes of residents of which one more could stay in addition to all this that may displace it (rule Not in vain).
-  // Only if configurations are listed. In a room that is not pinned: for any choice of devices by new pods, each class
-  // by itself.
+  // Classes of residents of which one more could stay in addition to all this. Only if configurations are listed. In a
+  // room that is not pinned: for any choice of devices by new pods, each class by itself.
   std::vector<DemandIndex> could_stay;
   std::int64_t last_level = 0;  // what the node adds to the last level: fragmentation, or the square of its use
+  // As could_stay, in addition to what of all this belongs to gangs that may evict a pod of the class (rule Not in
+  // vain): the same classes and more.
+  std::vector<DemandIndex> could_stay_by_right = {};
 };
 
-// For which pods that arrive a resident may have to leave: those of gangs that may evict it, and moved ones.
+// For which pods that arrive a resident may be evicted: those of gangs that may evict it, and moved ones.
 class Displacers {
  public:
   // All must outlive it. `before`: the snapshot as it is.
@@ -40,8 +42,8 @@ class Displacers {
              const ClusterState& before)
       : problem_(problem), demand_(demand), rules_(rules), before_(before), of_stay_(demand.classes.size()) {}
 
-  // Whether a pod of some gang that asks for this class may displace a resident of the class `stay`. Cost: O(1); on the
-  // first call for `stay` O(cells).
+  // Whether a pod of some gang that asks for this class may have a resident of the class `stay` evicted. Cost: O(1); on
+  // the first call for `stay` O(cells).
   bool may_displace(DemandIndex arriving, DemandIndex stay) {
     if (of_stay_[stay].empty()) find(stay);
     return of_stay_[stay][arriving.value()];
@@ -62,7 +64,7 @@ struct ConfigurationInput {
   const Problem& problem;
   const Demand& demand;
   const AntiAffinityRules& anti_affinity;
-  Displacers* displacers = nullptr;  // none: any pod may displace any resident
+  Displacers* displacers = nullptr;  // none: any pod may have any resident evicted
 };
 
 // Whether there are more of them than `limit`. Counts only sets of four different pods of small classes, so there may

@@ -12,10 +12,11 @@
 //           moves: sum over cells <= maxMoves
 //           disruption budget b: pods of its running cells that do not stay <= what it allows
 //           not in vain: nodes that a pod of a cell has left although it could have stayed <= n_v if its gang leaves
-//             whole, 0 else; and of a gang that leaves whole, with one pod on each node, fewer than all of its pods.
-//             Only for cells that nothing but capacity (or a share that a reclaim keeps to) could keep out, and if
-//             configurations are listed. Mostly the levels ensure this, since a staying pod adds work; but
-//             a gang's smallest minimum may be worth less with one more pod.
+//             whole, 0 else; the same, next to gangs alone that may evict it, <= moved pods of the cell, too; and of a
+//             gang that leaves whole, with one pod on each node, fewer than all of its pods. Only for cells that
+//             nothing but capacity (or a share that a reclaim keeps to) could keep out, and if configurations are
+//             listed. Mostly the levels ensure this, since a staying pod adds work; but a gang's smallest minimum may
+//             be worth less with one more pod.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -375,22 +376,34 @@ void Formulation::add_vain_rows() {
     const PodClass& pod_class = in_.problem.class_of(in_.demand.running[cell].pods.front());
     if (may_be_kept_out(index) || pod_class.has_ordered_rules()) continue;
     // Not add_constraint: the configurations' coefficients are added later.
-    vain_rows_[cell] = model_.add_row(-lp::kInfinity, 0, "vain" + std::to_string(cell.value()));
-    const auto pods = static_cast<double>(in_.demand.running[cell].count());
-    for (const auto& [key, reclaim] : reclaims_)
-      if (keeps_to_share(reclaim, in_.demand.gang_classes[index].queue))
-        model_.add_entry(vain_rows_[cell], reclaim.active, -pods);
-    if (in_.demand.gang_classes[index].is_singles) continue;
-    for (const auto& [column, gangs] : gone(index).terms) model_.add_entry(vain_rows_[cell], column, -pods);
+    right_rows_[cell] = add_vain_row(cell, "right");
+    const CellIndex move = in_.demand.running[cell].move;
+    if (move.is_none()) continue;
+    // A pod that is moved makes way for any gang.
+    for (const auto& [column, moved] : placed(move).terms)
+      model_.add_entry(right_rows_[cell], column, -static_cast<double>(moved));
+    vain_rows_[cell] = add_vain_row(cell, "vain");
   }
   for (const GangClassIndex index : in_.demand.gang_classes.indices()) add_vain_gang_row(index);
+}
+
+// None of its pods has left a node where it could have stayed, unless its gang leaves whole, or a share keeps it out.
+std::int32_t Formulation::add_vain_row(RunningCellIndex cell, const char* label) {
+  const GangClassIndex index = in_.demand.running[cell].gang_class;
+  const std::int32_t row = model_.add_row(-lp::kInfinity, 0, label + std::to_string(cell.value()));
+  const auto pods = static_cast<double>(in_.demand.running[cell].count());
+  for (const auto& [key, reclaim] : reclaims_)
+    if (keeps_to_share(reclaim, in_.demand.gang_classes[index].queue)) model_.add_entry(row, reclaim.active, -pods);
+  if (in_.demand.gang_classes[index].is_singles) return row;
+  for (const auto& [column, gangs] : gone(index).terms) model_.add_entry(row, column, -pods);
+  return row;
 }
 
 // A gang leaves whole only if one of its pods had to.
 void Formulation::add_vain_gang_row(GangClassIndex index) {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   const auto is_known = [&](RunningCellIndex cell) {
-    return in_.demand.running[cell].count() == 1 && vain_rows_[cell] >= 0;
+    return in_.demand.running[cell].count() == 1 && right_rows_[cell] >= 0;
   };
   if (gang_class.is_singles || gang_class.running.empty() || !std::ranges::all_of(gang_class.running, is_known)) return;
   const auto pods = static_cast<double>(gang_class.running.size());

@@ -33,6 +33,7 @@ Formulation::Formulation(const FormulationInput& input)
       part_columns_(input.demand.classes.size()),
       capacity_rows_(input.supply.rooms.size(), -1),
       vain_rows_(input.demand.running.size(), -1),
+      right_rows_(input.demand.running.size(), -1),
       vain_gang_rows_(input.demand.gang_classes.size(), -1),
       configurations_(input.supply.rooms.size()),
       waiting_(input.problem.queues.size()),
@@ -446,9 +447,11 @@ std::vector<lp::Entry> Formulation::entries_of(ResidualClassIndex room, const Co
   for (const auto& [demand, count] : configuration.counts)
     entries.push_back({supply_row(demand, room), -static_cast<double>(count)});
   for (const auto& [row, pods] : anti_affinity_entries(room, configuration)) entries.push_back({row, pods});
-  for (const DemandIndex stay : configuration.could_stay) {
+  for (const DemandIndex stay : configuration.could_stay)
+    if (const std::int32_t row = vain_rows_[in_.demand.classes[stay].stays]; row >= 0) entries.push_back({row, 1});
+  for (const DemandIndex stay : configuration.could_stay_by_right) {
     const RunningCellIndex cell = in_.demand.classes[stay].stays;
-    if (vain_rows_[cell] >= 0) entries.push_back({vain_rows_[cell], 1});
+    if (right_rows_[cell] >= 0) entries.push_back({right_rows_[cell], 1});
     const std::int32_t row = vain_gang_rows_[in_.demand.running[cell].gang_class];
     if (row >= 0) entries.push_back({row, 1});
   }

@@ -189,6 +189,7 @@ class Formulation {
   void add_min_resources();
   void add_budget_rows();
   void add_vain_rows();
+  std::int32_t add_vain_row(RunningCellIndex cell, const char* label);
   void add_vain_gang_row(GangClassIndex index);
   bool may_be_kept_out(GangClassIndex index) const;
   bool keeps_to_share(const Reclaim& reclaim, QueueIndex queue) const;
@@ -313,8 +314,8 @@ class Formulation {
   mutable Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>> least_usage_;  // once asked for
   Indexed<DemandIndex, std::int64_t> most_pods_;                                        // likewise
   Indexed<ResidualClassIndex, std::int32_t> capacity_rows_;
-  Indexed<RunningCellIndex, std::int32_t> vain_rows_;     // -1: none
-  Indexed<GangClassIndex, std::int32_t> vain_gang_rows_;  // likewise
+  Indexed<RunningCellIndex, std::int32_t> vain_rows_, right_rows_;  // -1: none
+  Indexed<GangClassIndex, std::int32_t> vain_gang_rows_;            // likewise
   Indexed<ResidualClassIndex, std::vector<ConfigurationColumn>> configurations_;
   std::map<std::tuple<AntiAffinityIndex, DomainIndex, int>, std::int32_t> anti_affinity_rows_;
   Indexed<QueueIndex, std::vector<GangClassIndex>> waiting_;  // gang classes by leaf queue

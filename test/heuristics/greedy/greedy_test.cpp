@@ -503,18 +503,23 @@ TEST(GreedyOnRandomSnapshots, TheLeadingLevelsOfAStateAreThoseOfItsPlan) {
     ClusterState state(*random, ClusterState::Releasing::kFreed);
     LeadingLevels leading(*random, random.shares());
     const Levels before = evaluate(*random, random.shares(), {});
-    const auto first_of = [](const Levels& levels, std::size_t count) {
-      return std::vector<Work>(levels.values.begin(), levels.values.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto leading_of = [&](const Levels& levels) {
+      std::vector<Work> all;
+      for (const LevelKind kind : {LevelKind::kShare, LevelKind::kQuota, LevelKind::kWork}) {
+        const std::vector<std::int64_t> values = values_of_kind(*random, levels, kind);
+        all.insert(all.end(), values.begin(), values.end());
+      }
+      return all;
     };
     const std::vector<Work> leading_before = leading.of(state);
-    EXPECT_EQ(leading_before, first_of(before, leading_before.size())) << "seed " << seed;
+    EXPECT_EQ(leading_before, leading_of(before)) << "seed " << seed;
     LeadingLevels copy = leading;
     const ClusterState as_counted = state;
     for (const Eviction& eviction : candidate.plan.evictions) state.take(eviction.pod);
     for (const Placement& placement : candidate.plan.placements) {
       state.put(placement.pod, placement.node, placement.devices);
     }
-    EXPECT_EQ(leading.of(state), first_of(candidate.levels, leading_before.size())) << "seed " << seed;
+    EXPECT_EQ(leading.of(state), leading_of(candidate.levels)) << "seed " << seed;
     EXPECT_EQ(copy.of(as_counted), leading_before) << "what the other has counted since is its own, seed " << seed;
     EXPECT_EQ(copy.of(state), leading.of(state)) << "seed " << seed;
   }

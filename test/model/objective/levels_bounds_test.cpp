@@ -140,6 +140,16 @@ TEST(LeastEvicted, NoRandomPlanEvictsLessForTheSameWork) {
   EXPECT_GT(above_zero, 100);  // else it proves nothing
 }
 
+// Of which the bound asks for nothing else.
+Levels levels_with(const Problem& problem, std::vector<std::int64_t> share, std::vector<std::int64_t> work) {
+  const ObjectiveTerms& terms = problem.objective;
+  return in_order(problem, {.share = std::move(share),
+                            .quota = std::vector<std::int64_t>(terms.priorities.size(), 0),
+                            .work = std::move(work),
+                            .preempted = std::vector<std::int64_t>(terms.preemptible.size(), 0),
+                            .evicted_beyond = std::vector<std::int64_t>(terms.evictable.size(), 0)});
+}
+
 TEST(LeastEvicted, IsTheWorkOfTheShortestRunningPodsThatMustLeave) {
   const auto pod = [](const std::string& name, const std::string& priority, const std::string& rest) {
     return R"({"name":")" + name + R"(","priority":)" + priority + R"(,"gpu":{"count":1})" + rest + "}";
@@ -149,15 +159,12 @@ TEST(LeastEvicted, IsTheWorkOfTheShortestRunningPodsThatMustLeave) {
                          pod("young", "1", R"(,"node":"a","gpus":[1],"started":999990)") + "," +
                          pod("urgent", "2", R"(,"node":"a","gpus":[2],"started":999999)") + "," +
                          pod("waiting", "2", "") + "]");
-  const std::size_t ranks = 2;
-  Levels levels{std::vector<std::int64_t>(3 * ranks + 5, 0)};
-  levels.values[2 * ranks] = 2000;      // both of priority 2 run
-  levels.values[2 * ranks + 1] = 3000;  // and one of priority 1
-  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1000 * 10);
-  levels.values[2 * ranks + 1] = 2500;  // half of one more pod must leave, as far as sums determine it
-  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1000 * 10 + 500 * 1000);
-  levels.values[2 * ranks + 1] = 4000;
-  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 0);
+  const auto least = [&](std::int64_t all_work) {  // both of priority 2 run
+    return least_evicted(*built, compute_fair_shares(*built), levels_with(*built, {0, 0}, {2000, all_work}));
+  };
+  EXPECT_EQ(least(3000), 1000 * 10);               // and one of priority 1
+  EXPECT_EQ(least(2500), 1000 * 10 + 500 * 1000);  // half of one more pod must leave, as far as sums determine it
+  EXPECT_EQ(least(4000), 0);
 }
 
 TEST(LeastEvicted, PodsOfHardlyAnyWorkDoNotHideCheaperVictims) {
@@ -167,8 +174,7 @@ TEST(LeastEvicted, PodsOfHardlyAnyWorkDoNotHideCheaperVictims) {
              {"name":"o-1","gang":"old","node":"a"},{"name":"o-2","gang":"old"},
              {"name":"young","gpu":{"count":1},"node":"a","gpus":[1],"started":999990},
              {"name":"waiting","gpu":{"count":2}}])");
-  Levels levels{{0, 0, 500, 0, 0, 0, 0, 0}};
-  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1 + 501 * 10);
+  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels_with(*built, {0}, {500})), 1 + 501 * 10);
 }
 
 TEST(LeastEvicted, AGangThatNeedsAllOfItsPodsGoesWholeOrStays) {
@@ -186,7 +192,7 @@ TEST(LeastEvicted, AGangThatNeedsAllOfItsPodsGoesWholeOrStays) {
     const test::Case built(R"("nodes":[{"name":"a","gpus":{"count":8}}],"gangs":[{"name":"young","minMember":)" +
                            std::to_string(minimum) + R"(}],"pods":[)" + pods +
                            R"({"name":"waiting","gpu":{"count":8}}])");
-    return least_evicted(*built, compute_fair_shares(*built), Levels{{0, 0, work, 0, 0, 0, 0, 0}});
+    return least_evicted(*built, compute_fair_shares(*built), levels_with(*built, {0}, {work}));
   };
   EXPECT_EQ(least(3, 5500), 1500 * 100);  // a part of it may go
   EXPECT_EQ(least(4, 5500), 1500 * 200);  // less than the whole: 4000 * 100
@@ -202,14 +208,13 @@ TEST(LeastEvicted, TakesOfNoQueueWhatItsShareCannotDoWithout) {
              {"name":"r-2","queue":"rich","gpu":{"count":1},"node":"a","gpus":[2],"started":999000},
              {"name":"p-0","queue":"poor","gpu":{"count":1},"node":"a","gpus":[3],"started":999990},
              {"name":"p-1","queue":"poor","gpu":{"count":1}}])");
-  // One priority: share, quota, work, then the rest. All four GPUs are within the shares, one of the running goes.
-  Levels levels{{4000, 0, 4000, 0, 0, 0, 0, 0}};
-  const FairShares shares = compute_fair_shares(*built);
-  EXPECT_EQ(least_evicted(*built, shares, levels), 0);  // all that runs may stay, by sums
-  levels.values[2] = 3000;
-  EXPECT_EQ(least_evicted(*built, shares, levels), 1000 * 1000);
-  levels.values[0] = 3000;  // it is not within the shares that all is needed
-  EXPECT_EQ(least_evicted(*built, shares, levels), 1000 * 10);
+  // All four GPUs are within the shares, one of the running goes.
+  const auto least = [&](std::int64_t share, std::int64_t work) {
+    return least_evicted(*built, compute_fair_shares(*built), levels_with(*built, {share}, {work}));
+  };
+  EXPECT_EQ(least(4000, 4000), 0);  // all that runs may stay, by sums
+  EXPECT_EQ(least(4000, 3000), 1000 * 1000);
+  EXPECT_EQ(least(3000, 3000), 1000 * 10);  // it is not within the shares that all is needed
 }
 
 // Of level `kind`, for one queue and one priority.

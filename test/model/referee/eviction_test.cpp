@@ -110,7 +110,7 @@ TEST(RefereeOfPreemption, LetsYoungPodsOfAWholeGangBeItsSurplus) {
 
 // A gang of two roles loses surplus of the one that runs and gets a pod of the other, and then has its minimum.
 const Scenario kCompleting{"completing", R"json({"format":"muster/v1","time":1000,
- "nodes":[{"name":"n","gpus":{"count":5}},{"name":"far","resources":{"cpu":1}}],
+ "nodes":[{"name":"n","gpus":{"count":4}},{"name":"far","resources":{"cpu":1}}],
  "queues":[{"name":"q","preemptMinRuntime":"100s"}],
  "gangs":[{"name":"high","queue":"q","priority":50,"minMember":1},
   {"name":"roles","queue":"q","priority":10,"subgroups":[{"name":"a","minMember":1},{"name":"b","minMember":1}]}],
@@ -132,7 +132,8 @@ const Breach kCompletingBreaches[] = {
     {"young pods of a gang that goes whole", referee::Rule::kPreempt,
      "evict a-1 preempt high\nevict a-2 preempt high\n",
      "evict a-0 preempt high\nevict a-1 preempt high\nevict a-2 preempt high\n"},
-    {"surplus that could have stayed", referee::Rule::kNotInVain, "gpus 1 2 after a-1 a-2", "gpus 1 4 after a-1"},
+    {"surplus that could have stayed", referee::Rule::kNotInVain, R"({"name":"n","gpus":{"count":4}})",
+     R"({"name":"n","gpus":{"count":5}})"},
 };
 
 TEST(RefereeOfWholeGangs, CountsPodsThatAreHereAfterThePlan) { expect_valid(kCompleting); }

@@ -95,10 +95,10 @@ TEST(Referee, TellsTheSameWhateverTheNumberOfThreads) {
 
 TEST(Referee, LetsAMovedPodUseItsOwnRoom) {
   const Case cluster = Case::of_line(R"json({"format":"muster/v1","time":1000,
-    "nodes":[{"name":"n1","resources":{"cpu":3},"gpus":{"count":3}}],
+    "nodes":[{"name":"n1","resources":{"cpu":3},"gpus":{"count":2}}],
     "gangs":[{"name":"big","priority":5}],
-    "pods":[{"name":"m","resources":{"cpu":2},"gpu":{"count":1},"node":"n1","gpus":[1]},
-            {"name":"other","gpu":{"count":1},"node":"n1","gpus":[2]},
+    "pods":[{"name":"m","resources":{"cpu":2},"gpu":{"fraction":0.5},"node":"n1","gpus":[1]},
+            {"name":"other","gpu":{"fraction":0.25},"node":"n1","gpus":[0]},
             {"name":"b","gang":"big","gpu":{"count":1}}]})json");
   EXPECT_EQ(text_of(cluster.check(
                 plan_of(cluster, "evict m consolidate big\nplace m n1 gpus 0\nplace b n1 gpus 1 after m\n"))),
