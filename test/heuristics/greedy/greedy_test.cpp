@@ -390,11 +390,11 @@ TEST(Greedy, DoesNotTearAGangOfWhichItPutsPodsElsewhere) {
       R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}},{"name":"c","gpus":{"count":1}},{"name":"d","gpus":{"count":1}},{"name":"e","gpus":{"count":1}}],
      "gangs":[{"name":"trio","priority":10}],
      "pods":[{"name":"middle","priority":20,"gpu":{"count":1},"node":"a"},
-             {"name":"trio-0","gang":"trio","gpu":{"count":1},"node":"a"},
+             {"name":"trio-0","gang":"trio","gpu":{"count":1},"node":"a","started":990000},
              {"name":"trio-1","gang":"trio","gpu":{"count":1},"node":"b","started":999990},
              {"name":"trio-2","gang":"trio","gpu":{"count":1},"node":"e","started":999990},
-             {"name":"low-c","priority":10,"gpu":{"count":1},"node":"c","started":990000},
-             {"name":"low-d","priority":10,"gpu":{"count":1},"node":"d","started":990000},
+             {"name":"low-c","priority":10,"gpu":{"count":1},"node":"c","started":996000},
+             {"name":"low-d","priority":10,"gpu":{"count":1},"node":"d","started":996000},
              {"name":"big","priority":50,"gpu":{"count":2}}])");
   EXPECT_EQ(outcome.running("big"), 1);
   EXPECT_EQ(outcome.running("middle"), 1);
