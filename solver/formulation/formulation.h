@@ -29,9 +29,11 @@
 //           affinity and spread: see solver/formulation/ordered_rows.h
 // Levels    share, quota, work, seniority, preference, fragmentation as docs/semantics.md defines them, each a linear
 //           expression; their auxiliary columns are added when a level is asked for.
-// What is relaxed (the bound stays valid): a gang of unlike pods that can be placed in very many ways counts pod by
-// pod; what affinity and spread require of the order of binding, beyond their rows; what minResources find free on a
-// node whose pods exceed what it reports: those that stay count as taking nothing there.
+// What is relaxed (the bound stays valid): rule Not in vain, wherever its rows (solver/formulation/evictions.cpp) do
+// not say all of it: which of two gangs with equal pods is on a node, other devices, limits, topology, anti-affinity
+// between nodes; a gang of unlike pods that can be placed in very many ways counts pod by pod; what affinity and spread
+// require of the order of binding, beyond their rows; what minResources find free on a node whose pods exceed what it
+// reports: those that stay count as taking nothing there.
 #pragma once
 
 #include <array>
