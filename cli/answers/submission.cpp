@@ -19,6 +19,7 @@
 #include "io/json/json_writer.h"
 #include "io/kubernetes/manifest.h"
 #include "io/kubernetes/object/documents.h"
+#include "io/kubernetes/topology.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/base/words.h"
 
@@ -48,13 +49,16 @@ std::string definitions_of(const Snapshot& snapshot, const Objects& manifest) {
     if (one.preemption_policy == PreemptionPolicy::kNever) json.raw(R"(,"preemptionPolicy":"Never")");
     json.raw("}\n");
   }
-  const std::vector<std::string_view>& levels = snapshot.definitions.topology;
-  if (levels.empty() || has_kind(manifest, "Topology")) return text;
-  json.raw(
-      R"({"apiVersion":"kai.scheduler/v1alpha1","kind":"Topology","metadata":{"name":"cluster"},"spec":{"levels":[)");
-  bool is_first = true;
-  for (const std::string_view level : levels) json.separate(is_first).raw(R"({"nodeLabel":)").string(level).raw("}");
-  json.raw("]}}\n");
+  if (has_kind(manifest, "Topology")) return text;
+  for (const SnapshotTopology& topology : snapshot.definitions.topologies) {
+    json.raw(R"({"apiVersion":"kai.scheduler/v1alpha1","kind":"Topology","metadata":{"name":)");
+    json.string(topology.name.empty() ? kubernetes::KubernetesTopologies::kAnyName : topology.name);
+    json.raw(R"(},"spec":{"levels":[)");
+    bool is_first = true;
+    for (const std::string_view level : topology.levels)
+      json.separate(is_first).raw(R"({"nodeLabel":)").string(level).raw("}");
+    json.raw("]}}\n");
+  }
   return text;
 }
 

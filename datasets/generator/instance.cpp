@@ -30,7 +30,7 @@ class SnapshotOfInstance {
     snapshot_.id = instance_.id;
     snapshot_.time = instance_.time < 0 ? 0 : instance_.time * kNanosecondsPerSecond;
     if (instance_.place_only) snapshot_.policy.actions = {true, false, false, false, false};
-    snapshot_.definitions.topology = views_of(instance_.topology);
+    if (!instance_.topology.empty()) snapshot_.definitions.topologies.push_back({{}, views_of(instance_.topology)});
     for (const std::string_view name : {"cpu", "memory", "pods"}) snapshot_.resource_names.push_back(name);
     for (const InstanceNode& node : instance_.nodes) add_node(node);
     for (const InstanceQueue& queue : instance_.queues) add_queue(queue);
@@ -107,7 +107,7 @@ class SnapshotOfInstance {
       subgroup.name = one.name;
       subgroup.min_member = one.min_member;
     }
-    gang.topology = {from.required_level, from.preferred_level};
+    gang.topology = {from.required_level, from.preferred_level, {}};
   }
 
   void add_pod(const InstancePod& from) {

@@ -28,7 +28,7 @@ void copy_frame(const Snapshot& from, Snapshot& to) {
   to.id = from.id;
   to.time = from.time;
   to.policy = from.policy;
-  to.definitions.topology = from.definitions.topology;
+  to.definitions.topologies = from.definitions.topologies;
   to.definitions.priority_classes = from.definitions.priority_classes;
   to.own_gang_terms = from.own_gang_terms;
   to.pod_specs = from.pod_specs;

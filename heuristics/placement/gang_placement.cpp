@@ -1,6 +1,7 @@
 #include "heuristics/placement/gang_placement.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "heuristics/state/groups.h"
@@ -13,30 +14,10 @@ namespace {
 // Subgroups nested deeper than this are left waiting: the search descends by recursion.
 constexpr int kDeepestGroup = 500;
 
-// No domain: anywhere.
-bool is_in(const Problem& problem, NodeIndex node, DomainIndex domain) {
-  return domain.is_none() || problem.nodes[node].domains[problem.topology.domains[domain].level.value()] == domain;
-}
-
-bool lies_within(const Problem& problem, DomainIndex domain, DomainIndex outer) {
-  if (outer.is_none()) return true;
-  if (problem.topology.domains[domain].level < problem.topology.domains[outer].level) return false;
-  const auto& nodes = problem.topology.domains[domain].nodes;
-  return !nodes.empty() && problem.nodes[nodes.front()].domains[problem.topology.domains[outer].level.value()] == outer;
-}
-
 }  // namespace
 
 GangPlacer::GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChooser& chooser, PodOrder order)
-    : state_(state),
-      problem_(state.problem()),
-      bounds_(bounds),
-      chooser_(chooser),
-      order_(order),
-      domains_of_level_(problem_.topology.levels.size()) {
-  for (const DomainIndex domain : problem_.topology.domains.indices())
-    domains_of_level_[problem_.topology.domains[domain].level].push_back(domain);
-}
+    : state_(state), problem_(state.problem()), bounds_(bounds), chooser_(chooser), order_(order), regions_(problem_) {}
 
 bool GangPlacer::may_place(GangIndex gang_index) const {
   const Gang& gang = problem_.gangs[gang_index];
@@ -69,10 +50,10 @@ bool GangPlacer::place_from_first(GangIndex gang) {
   const auto alike = std::ranges::count_if(problem_.gangs[gang].pods, [&](PodIndex pod) {
     return problem_.class_of(pod).affinity == problem_.pod_classes[pod_class].affinity && !state_.is_present(pod);
   });
-  const std::vector<DomainIndex> within = domains_for_one_more(problem_.pods[first].group);
+  const std::vector<DomainIndex> within = regions_for_one_more(problem_.pods[first].group);
   for (std::vector<NodeIndex>& nodes : roomiest_domains(pod_class, alike)) {
     std::erase_if(nodes, [&](NodeIndex node) {
-      return std::ranges::none_of(within, [&](DomainIndex domain) { return is_in(problem_, node, domain); });
+      return std::ranges::none_of(within, [&](DomainIndex region) { return regions_.holds(region, node); });
     });
     const auto before = state_.checkpoint();
     const NodeIndex node = nodes.empty() ? NodeIndex::none() : chooser_.choose(first, nodes);
@@ -133,7 +114,7 @@ bool GangPlacer::place_one_more(GangIndex gang) {
 
 bool GangPlacer::place_pod(PodIndex pod) {
   const GroupIndex leaf = problem_.pods[pod].group;
-  const std::vector<DomainIndex> domains = domains_for_one_more(leaf);
+  const std::vector<DomainIndex> regions = regions_for_one_more(leaf);
   // A preferred level is tried first, from the innermost group outwards; no victims are evicted for it.
   const Clear clear = std::exchange(clear_, nullptr);
   bool placed = false;
@@ -142,13 +123,13 @@ bool GangPlacer::place_pod(PodIndex pod) {
     if (level.is_none()) continue;
     const Occupied occupied = occupied_domain(group, level);
     if (!occupied.any || occupied.is_split) continue;
-    const DomainIndex preferred = occupied.domain;
-    for (const DomainIndex domain : domains) {
-      placed = placed || (lies_within(problem_, preferred, domain) && put_on_best_node(pod, preferred));
+    for (const DomainIndex region : regions) {
+      const std::optional<DomainIndex> preferred = regions_.common(region, occupied.domain);
+      placed = placed || (preferred && put_on_best_node(pod, *preferred));
     }
   }
   clear_ = clear;
-  return placed || std::ranges::any_of(domains, [&](DomainIndex domain) { return put_on_best_node(pod, domain); });
+  return placed || std::ranges::any_of(regions, [&](DomainIndex region) { return put_on_best_node(pod, region); });
 }
 
 std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
@@ -201,7 +182,7 @@ bool GangPlacer::place_group(GroupIndex group_index, DomainIndex within, int dep
     if (!group.preferred_level.is_none() && try_domains(group.preferred_level, within)) return true;
     return place_within(group_index, within, depth);
   }
-  if (!group.preferred_level.is_none() && group.preferred_level > group.required_level) {
+  if (!group.preferred_level.is_none() && !problem_.topology.covers(group.preferred_level, group.required_level)) {
     for (const DomainIndex domain : candidates(group_index, group.required_level, within)) {
       if (try_domains(group.preferred_level, domain)) return true;
     }
@@ -281,23 +262,17 @@ bool GangPlacer::place_children(GroupIndex group_index, DomainIndex within, int 
 bool GangPlacer::put_on_best_node(PodIndex pod, DomainIndex within) {
   const NodeIndex nominated = problem_.pods[pod].nominated_node;
   NodeIndex node = NodeIndex::none();
-  if (!nominated.is_none() && can_place(state_, bounds_, pod, nominated) &&
-      (within.is_none() ||
-       problem_.nodes[nominated].domains[problem_.topology.domains[within].level.value()] == within)) {
+  if (!nominated.is_none() && can_place(state_, bounds_, pod, nominated) && regions_.holds(within, nominated)) {
     node = nominated;
   } else {
-    node = chooser_.choose(pod, nodes_of(within));
+    node = chooser_.choose(pod, regions_.nodes_of(within));
   }
-  if (node.is_none()) return clear_ && clear_(pod, nodes_of(within));
+  if (node.is_none()) return clear_ && clear_(pod, regions_.nodes_of(within));
   put(pod, node);
   return true;
 }
 
 // --- Topology
-
-GangPlacer::Nodes GangPlacer::nodes_of(DomainIndex domain) const {
-  return domain.is_none() ? Nodes{} : Nodes{problem_.topology.domains[domain].nodes};
-}
 
 GangPlacer::Occupied GangPlacer::occupied_domain(GroupIndex group, TopologyLevelIndex level) const {
   const GangIndex gang = problem_.groups[group].gang;
@@ -340,29 +315,29 @@ void GangPlacer::put(PodIndex pod, NodeIndex node) {
   }
 }
 
-std::vector<DomainIndex> GangPlacer::domains_for_one_more(GroupIndex leaf) const {
+std::vector<DomainIndex> GangPlacer::regions_for_one_more(GroupIndex leaf) {
   std::vector<GroupIndex> path;  // from the root down
   for (GroupIndex group = leaf; !group.is_none(); group = problem_.groups[group].parent) path.push_back(group);
   std::ranges::reverse(path);
-  std::vector<DomainIndex> domains{DomainIndex::none()};
+  std::vector<DomainIndex> regions{DomainIndex::none()};
   for (const GroupIndex group : path) {
     const TopologyLevelIndex level = problem_.groups[group].required_level;
     if (level.is_none()) continue;
     std::vector<DomainIndex> inner;
-    for (const DomainIndex outer : domains) {
+    for (const DomainIndex outer : regions) {
       const auto found = candidates(group, level, outer);
       inner.insert(inner.end(), found.begin(), found.end());
     }
-    domains = std::move(inner);
+    regions = std::move(inner);
   }
-  return domains;
+  return regions;
 }
 
-std::vector<DomainIndex> GangPlacer::candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within) const {
+std::vector<DomainIndex> GangPlacer::candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within) {
   const Occupied occupied = occupied_domain(group, level);
   if (occupied.any) {
-    if (occupied.is_split || !lies_within(problem_, occupied.domain, within)) return {};
-    return {occupied.domain};
+    const auto region = occupied.is_split ? std::nullopt : regions_.common(within, occupied.domain);
+    return region ? std::vector{*region} : std::vector<DomainIndex>();
   }
   std::vector<std::int64_t> waiting_of_class(problem_.pod_classes.size(), 0);
   std::vector<PodClassIndex> classes;
@@ -376,23 +351,25 @@ std::vector<DomainIndex> GangPlacer::candidates(GroupIndex group, TopologyLevelI
   // First the domains that could hold all of the group, the tightest first; then those that hold most.
   using Rank = std::tuple<std::int64_t, std::int64_t, DomainIndex>;
   std::vector<Rank> ranked;
-  for (const DomainIndex domain : domains_of_level_[level]) {
-    if (!lies_within(problem_, domain, within)) continue;
+  for (const DomainIndex domain : regions_.domains_of(level)) {
+    const std::optional<DomainIndex> region = regions_.common(within, domain);
+    if (!region) continue;
+    const Nodes nodes = regions_.nodes_of(*region);
     std::int64_t holds = 0, idle = 0;
     for (const PodClassIndex pod_class : classes) {
       std::int64_t copies = 0;
       const std::int64_t wanted = waiting_of_class[pod_class.value()];
-      for (const NodeIndex node : nodes_of(domain)) {
+      for (const NodeIndex node : nodes) {
         if (copies >= wanted) break;
         copies += chooser_.copies(pod_class, node, wanted - copies);
       }
       holds += copies;
     }
     if (holds == 0 && !clear_) continue;
-    for (const NodeIndex node : nodes_of(domain)) {
+    for (const NodeIndex node : nodes) {
       idle += 1'000'000 * std::int64_t{state_.idle_devices(node)} + state_.free(node)[kCpu.value()] / 1000;
     }
-    ranked.emplace_back(-holds, idle, domain);
+    ranked.emplace_back(-holds, idle, *region);
   }
   const Group& g = problem_.groups[group];
   if (g.is_leaf() && !clear_) {

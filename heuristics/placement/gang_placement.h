@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heuristics/placement/node_choice.h"
+#include "heuristics/placement/regions.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
 #include "model/problem/problem.h"
@@ -61,9 +62,9 @@ class GangPlacer {
   void find_waiting(GroupIndex group, std::vector<PodIndex>& pods) const;
   bool place_children(GroupIndex group, DomainIndex within, int depth);
   bool put_on_best_node(PodIndex pod, DomainIndex within);
-  Nodes nodes_of(DomainIndex domain) const;
-  // Domains of the level within another one, the most promising first; those that cannot hold the minimum left out.
-  std::vector<DomainIndex> candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within) const;
+  // What the region has in common with domains of the level, the most promising first; those that cannot hold the
+  // minimum left out.
+  std::vector<DomainIndex> candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within);
   // The domain of the level that holds the present pods of the group; split: they are in several, or outside the
   // topology.
   struct Occupied {
@@ -74,8 +75,8 @@ class GangPlacer {
   Occupied look_for_occupied(GroupIndex group, TopologyLevelIndex level) const;
   void add_to(Occupied& occupied, NodeIndex node, TopologyLevelIndex level) const;
   void put(PodIndex pod, NodeIndex node);
-  // The domains for one more pod of the leaf group, by required topology of the groups above it.
-  std::vector<DomainIndex> domains_for_one_more(GroupIndex leaf) const;
+  // The regions for one more pod of the leaf group, by required topology of the groups above it.
+  std::vector<DomainIndex> regions_for_one_more(GroupIndex leaf);
 
   ClusterState& state_;
   const Problem& problem_;
@@ -93,7 +94,7 @@ class GangPlacer {
     Occupied occupied;
   };
   mutable std::vector<Found> found_;
-  Indexed<TopologyLevelIndex, std::vector<DomainIndex>> domains_of_level_;
+  Regions regions_;
 };
 
 }  // namespace muster::placement

@@ -389,11 +389,21 @@ void KubernetesGangs::give_own_gangs(std::vector<KubernetesPod>& pods) {
   }
 }
 
-void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, KubernetesRemarks& remarks) {
+// The topology of its pods' queue: Kueue asks for a level of whichever flavor it assigns.
+void KubernetesGangs::settle_topology(const KubernetesTopologies& topologies, Gang& gang) {
+  TopologyRequest& request = gang.group.topology;
+  if (gang.group.identity.system != GroupSystem::kKueue) return;
+  const std::string_view level = request.required.empty() ? request.preferred : request.required;
+  if (!level.empty()) request.topology = topologies.of_kueue(level, {});
+}
+
+void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, const KubernetesTopologies& topologies,
+                             KubernetesRemarks& remarks) {
   if (has_dialects_) settle_dialects(pods);
   settle_names();
   for (Gang& gang : gangs_) {
     if (gang.is_written) settle(gang);
+    settle_topology(topologies, gang);
   }
   give_own_gangs(pods);
   for (const Gang& gang : gangs_) {

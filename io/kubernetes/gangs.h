@@ -58,7 +58,7 @@ class KubernetesGangs {
   void join(KubernetesPod& pod);
 
   // Names and terms, once all pods have joined. Requires each pod to keep its place.
-  void finish(std::vector<KubernetesPod>& pods, KubernetesRemarks& remarks);
+  void finish(std::vector<KubernetesPod>& pods, const KubernetesTopologies& topologies, KubernetesRemarks& remarks);
 
   std::size_t size() const { return gangs_.size(); }
   const std::string& name(const KubernetesPod& pod) const {
@@ -98,6 +98,7 @@ class KubernetesGangs {
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
   void settle_names();
   void settle(Gang& gang);
+  static void settle_topology(const KubernetesTopologies& topologies, Gang& gang);
   void give_own_gangs(std::vector<KubernetesPod>& pods);
   std::int32_t settled_priority(const Gang& gang) const;
   [[nodiscard]] bool write_gang(KubernetesReading& reading, json::JsonWriter& writer, const Gang& gang) const;

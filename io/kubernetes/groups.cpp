@@ -20,7 +20,7 @@ bool read_annotation(KubernetesReading& in, const KubernetesObject& object, std:
          in.text(value, out);
 }
 
-// A level that no Topology of the list has cannot be kept.
+// KAI plans no pod of a group that asks for a Topology, or a level of it, that does not exist.
 bool read_topology(KubernetesReading& in, json::JsonValue constraint, const KubernetesTopologies& topologies,
                    TopologyRequest& out, std::string_view& held) {
   static constexpr std::array<std::string_view, 3> kKeys = {"preferredTopologyLevel", "requiredTopologyLevel",
@@ -31,10 +31,14 @@ bool read_topology(KubernetesReading& in, json::JsonValue constraint, const Kube
       !in.text(found[2], topology)) {
     return false;
   }
-  out.preferred = preferred.empty() ? preferred : topologies.label_of(topology, preferred);
-  out.required = required.empty() ? required : topologies.label_of(topology, required);
-  if (!required.empty() && out.required.empty())
-    held = "its group requires a topology level that no Topology in the input has";
+  if (required.empty() && preferred.empty()) return true;
+  out = topologies.of_kai(topology, required, preferred);
+  if (!topology.empty() && !topologies.has_kai(topology)) {
+    held = "its group names a Topology that is not in the input";
+  } else if (required.empty() != out.required.empty() || preferred.empty() != out.preferred.empty()) {
+    held = topology.empty() ? "its group asks for a topology level that no Topology in the input has"
+                            : "its group asks for a topology level that its Topology does not have";
+  }
   return true;
 }
 
@@ -269,7 +273,7 @@ bool read_pod_group(KubernetesReading& in, const KubernetesObject& object, Kuber
       !in.text(key, group.topology.required))
     return false;
   if (group.topology.required.empty()) return in.fail_missing(first, "key");
-  topologies.add_key(group.topology.required);
+  group.topology.topology = topologies.add_key(group.topology.required);
   if (group.is_basic) group.held = "its pod group has a topology constraint without a gang, which Muster does not plan";
   return true;
 }

@@ -67,7 +67,7 @@ bool delay_preemption(KubernetesGroup& group, Nanoseconds now);
 // Of both API groups; `out.system` distinguishes them.
 [[nodiscard]] bool read_coscheduling_group(KubernetesReading& reading, const KubernetesObject& object,
                                            KubernetesGroup& out);
-// scheduling.k8s.io: PodGroup of 1.36 and 1.37, whose keys are added to the topology.
+// scheduling.k8s.io: PodGroup of 1.36 and 1.37, whose keys are topologies of their own.
 [[nodiscard]] bool read_pod_group(KubernetesReading& reading, const KubernetesObject& object,
                                   KubernetesTopologies& topologies, KubernetesGroup& out);
 // Workload of 1.35: the pod groups that it holds, appended.

@@ -9,10 +9,15 @@ namespace muster::muster_v1 {
 
 namespace {
 
-constexpr std::array<json::Field<SnapshotInput, TopologyRequest>, 2> kTopologyFields = {
-    {{"required", [](SnapshotInput& in, json::JsonValue v, TopologyRequest& t) { return in.read_name(v, t.required); }},
-     {"preferred",
-      [](SnapshotInput& in, json::JsonValue v, TopologyRequest& t) { return in.read_name(v, t.preferred); }}}};
+template <std::string_view TopologyRequest::*Member>
+bool read_request_name(SnapshotInput& in, json::JsonValue value, TopologyRequest& request) {
+  return in.read_name(value, request.*Member);
+}
+
+constexpr std::array<json::Field<SnapshotInput, TopologyRequest>, 3> kTopologyFields = {
+    {{"name", read_request_name<&TopologyRequest::topology>},
+     {"required", read_request_name<&TopologyRequest::required>},
+     {"preferred", read_request_name<&TopologyRequest::preferred>}}};
 
 template <class Target>
 bool read_topology(SnapshotInput& in, json::JsonValue v, Target& target) {

@@ -1,5 +1,6 @@
 #include "io/muster_v1/snapshot_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -20,8 +21,8 @@ constexpr std::string_view kFormat = "muster/v1";
 
 // The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
 struct Sections {
-  json::JsonValue format, id, time, policy, topology, nodes, namespaces, queues, priority_classes, pod_templates, gangs,
-      pods, disruption_budgets, remarks;
+  json::JsonValue format, id, time, policy, topology, topologies, nodes, namespaces, queues, priority_classes,
+      pod_templates, gangs, pods, disruption_budgets, remarks;
 };
 
 template <json::JsonValue Sections::*Member>
@@ -30,12 +31,13 @@ bool note(SnapshotInput&, json::JsonValue value, Sections& sections) {
   return true;
 }
 
-constexpr std::array<json::Field<SnapshotInput, Sections>, 14> kSnapshotFields = {
+constexpr std::array<json::Field<SnapshotInput, Sections>, 15> kSnapshotFields = {
     {{"format", note<&Sections::format>, true},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
      {"policy", note<&Sections::policy>},
      {"topology", note<&Sections::topology>},
+     {"topologies", note<&Sections::topologies>},
      {"nodes", note<&Sections::nodes>},
      {"namespaces", note<&Sections::namespaces>},
      {"queues", note<&Sections::queues>},
@@ -66,15 +68,40 @@ bool check_format(SnapshotInput& input, json::JsonValue root) {
   return input.fail_missing(root, "format");
 }
 
-bool read_topology_levels(SnapshotInput& input, json::JsonValue list) {
-  std::vector<std::string_view>& levels = input.snapshot.definitions.topology;
-  if (!input.read_names(list, levels)) return false;
+bool read_levels(SnapshotInput& input, json::JsonValue list, SnapshotTopology& topology) {
+  const std::vector<std::string_view>& levels = topology.levels;
+  if (!input.read_names(list, topology.levels)) return false;
   std::size_t at = 0;
   for (const json::JsonValue element : list.elements()) {
     for (std::size_t before = 0; before < at; ++before) {
       if (levels[before] == levels[at]) return input.fail_value(element, "duplicate level");
     }
     ++at;
+  }
+  return true;
+}
+
+constexpr std::array<json::Field<SnapshotInput, SnapshotTopology>, 2> kTopologyFields = {
+    {{"name", [](SnapshotInput& in, json::JsonValue v, SnapshotTopology& t) { return in.read_name(v, t.name); }, true},
+     {"levels", read_levels, true}}};
+
+// One topology without a name.
+bool read_topology(SnapshotInput& input, json::JsonValue list) {
+  SnapshotTopology topology;
+  if (!read_levels(input, list, topology)) return false;
+  if (!topology.levels.empty()) input.snapshot.definitions.topologies.push_back(std::move(topology));
+  return true;
+}
+
+bool read_topologies(SnapshotInput& input, json::JsonValue list) {
+  std::vector<SnapshotTopology>& topologies = input.snapshot.definitions.topologies;
+  if (!topologies.empty()) return input.fail_value(list, "both topology and topologies are set; keep one");
+  if (!json::read_list(input, list, kTopologyFields, topologies)) return false;
+  std::size_t at = 0;
+  for (const json::JsonValue element : list.elements()) {
+    const auto here = topologies.begin() + static_cast<std::ptrdiff_t>(at++);
+    if (std::find_if(topologies.begin(), here, [&](const auto& one) { return one.name == here->name; }) != here)
+      return input.fail(element, ErrorCode::kDuplicateName, "duplicate topology \"" + std::string(here->name) + "\"");
   }
   return true;
 }
@@ -91,8 +118,9 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
   if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
   if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
   using Read = bool (*)(SnapshotInput&, json::JsonValue);
-  const std::array<std::pair<json::JsonValue, Read>, 11> in_order = {
-      {{sections.topology, read_topology_levels},
+  const std::array<std::pair<json::JsonValue, Read>, 12> in_order = {
+      {{sections.topology, read_topology},
+       {sections.topologies, read_topologies},
        {sections.pod_templates, read_templates},
        {sections.nodes, read_nodes},
        {sections.namespaces, read_namespaces},
@@ -211,7 +239,8 @@ Result<Snapshot> SnapshotReader::read(const kubernetes::KeptObjects& objects,
 const std::vector<std::string>& SnapshotReader::remarks() const { return implementation_->remarks; }
 
 std::vector<json::KnownObject> known_snapshot_objects() {
-  std::vector<json::KnownObject> objects = {json::known_object("snapshot", kSnapshotFields)};
+  std::vector<json::KnownObject> objects = {json::known_object("snapshot", kSnapshotFields),
+                                            json::known_object("topology", kTopologyFields)};
   add_policy_objects(objects);
   add_node_objects(objects);
   add_queue_objects(objects);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "io/json/json_writer.h"
@@ -27,7 +28,7 @@ class ClusterWriter {
   void write_kinds();
   void write_nodes();
   void write_topology();
-  void write_topology_level(TopologyLevelIndex level);
+  void write_topology_level(std::string_view key);
   void write_queues();
   void write_amounts(std::string_view key, const Indexed<QueueIndex, QueueAmounts>& amounts);
   void write_gangs();
@@ -112,15 +113,17 @@ void ClusterWriter::write_nodes() {
 void ClusterWriter::write_topology() {
   json_.raw(R"(,"topology":[)");
   bool first = true;
-  for (const TopologyLevelIndex level : problem_.topology.levels.indices()) {
+  std::set<std::string_view> labels;  // several topologies may have one level
+  for (const TopologyLevelIndex level : problem_.topology.own_levels()) {
+    const std::string_view label = problem_.topology.levels[level].label;
+    if (!labels.insert(label).second) continue;
     json_.separate(first);
-    write_topology_level(level);
+    write_topology_level(label);
   }
   json_.raw("]");
 }
 
-void ClusterWriter::write_topology_level(TopologyLevelIndex level) {
-  const std::string_view key = problem_.topology.levels[level];
+void ClusterWriter::write_topology_level(std::string_view key) {
   TextTable values;
   const auto value_of = [&](const SnapshotNode& node) -> std::size_t {
     const auto label = std::ranges::find(node.labels, key, &Labels::value_type::first);

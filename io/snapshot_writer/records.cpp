@@ -151,9 +151,25 @@ void write_topology_request(json::JsonWriter& writer, const TopologyRequest& top
   if (topology.required.empty() && topology.preferred.empty()) return;
   bool first = true;
   writer.raw(R"(,"topology":{)");
+  if (!topology.topology.empty()) writer.separate(first).raw(R"("name":)").string(topology.topology);
   if (!topology.required.empty()) writer.separate(first).raw(R"("required":)").string(topology.required);
   if (!topology.preferred.empty()) writer.separate(first).raw(R"("preferred":)").string(topology.preferred);
   writer.raw("}");
+}
+
+void write_topologies(json::JsonWriter& writer, std::span<const SnapshotTopology> topologies) {
+  if (topologies.size() == 1 && topologies.front().name.empty())
+    return write_texts(writer, "topology", topologies.front().levels);
+  if (topologies.empty()) return;
+  bool first = true;
+  writer.raw(R"(,"topologies":[)");
+  for (const SnapshotTopology& topology : topologies) {
+    writer.separate(first).raw(R"({"name":)").string(topology.name).raw(R"(,"levels":[)");
+    bool first_level = true;
+    for (const std::string_view level : topology.levels) writer.separate(first_level).string(level);
+    writer.raw("]}");
+  }
+  writer.raw("]");
 }
 
 void write_pod_place(json::JsonWriter& writer, const PodPlaceRecord& place) {

@@ -58,6 +58,8 @@ void write_rank(json::JsonWriter& writer, const GangTerms& terms);
 void write_minimum(json::JsonWriter& writer, std::optional<std::int32_t> min_member,
                    std::optional<std::int32_t> min_subgroups);
 void write_subgroups(json::JsonWriter& writer, std::span<const SnapshotSubgroup> subgroups);
+// `topology` of a snapshot with one topology that has no name, else `topologies`.
+void write_topologies(json::JsonWriter& writer, std::span<const SnapshotTopology> topologies);
 // `topology` of a gang or a subgroup.
 void write_topology_request(json::JsonWriter& writer, const TopologyRequest& topology);
 

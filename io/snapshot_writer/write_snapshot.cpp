@@ -27,7 +27,7 @@ class SnapshotWriter {
     writer_.raw(R"({"format":"muster/v1","id":)").string(snapshot_.id);
     if (snapshot_.time != 0) write_seconds(writer_, "time", snapshot_.time);
     write_policy(snapshot_.policy);
-    write_texts(writer_, "topology", snapshot_.definitions.topology);
+    write_topologies(writer_, snapshot_.definitions.topologies);
     write_section("nodes", snapshot_.nodes, [this](const SnapshotNode& node) { write_node(node); });
     write_section("namespaces", snapshot_.definitions.namespaces, [this](const SnapshotNamespace& one) {
       writer_.raw(R"({"name":)").string(one.name);

@@ -72,23 +72,29 @@ Failure set_terms(const ProblemDraft& draft, const GangSource& source, Gang& gan
   return {};
 }
 
+// The level of that name of the topology; of all that have it, if none is named. False: there is none.
+bool find_level(const ProblemDraft& draft, std::string_view label, std::string_view topology, TopologyLevelIndex& out) {
+  if (label.empty()) return true;
+  const auto& topologies = draft.snapshot.definitions.topologies;
+  for (const TopologyLevelIndex index : draft.problem.topology.levels.indices()) {
+    const TopologyLevel& level = draft.problem.topology.levels[index];
+    const bool is_asked_for =
+        topology.empty() || (!level.is_joint() && topologies[level.places.front().topology].name == topology);
+    if (level.label == label && is_asked_for) out = index;  // the last one: a joint level comes after those it joins
+  }
+  return !out.is_none();
+}
+
 Failure set_topology(const ProblemDraft& draft, const TopologyRequest& request, const std::string& path, Group& group) {
-  const auto level_of = [&](std::string_view name, TopologyLevelIndex& level) {
-    if (name.empty()) return true;
-    const auto& levels = draft.snapshot.definitions.topology;
-    const auto at = std::ranges::find(levels, name);
-    if (at == levels.end()) return false;
-    level = TopologyLevelIndex(static_cast<std::size_t>(at - levels.begin()));
-    return true;
+  const auto unknown = [&](std::string_view key, std::string_view level) {
+    const std::string of = request.topology.empty() ? "" : " of topology \"" + std::string(request.topology) + "\"";
+    return name_error(ErrorCode::kUnknownTopologyLevel, path + ".topology." + std::string(key),
+                      "unknown topology level" + of, level);
   };
-  if (!level_of(request.required, group.required_level)) {
-    return name_error(ErrorCode::kUnknownTopologyLevel, path + ".topology.required", "unknown topology level",
-                      request.required);
-  }
-  if (!level_of(request.preferred, group.preferred_level)) {
-    return name_error(ErrorCode::kUnknownTopologyLevel, path + ".topology.preferred", "unknown topology level",
-                      request.preferred);
-  }
+  if (!find_level(draft, request.required, request.topology, group.required_level))
+    return unknown("required", request.required);
+  if (!find_level(draft, request.preferred, request.topology, group.preferred_level))
+    return unknown("preferred", request.preferred);
   return {};
 }
 

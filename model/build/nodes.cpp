@@ -1,5 +1,6 @@
 // Nodes: names, topology domains, and classes of nodes that this snapshot does not distinguish.
 #include <algorithm>
+#include <map>
 
 #include "model/build/stages.h"
 #include "model/snapshot/filters.h"
@@ -7,38 +8,92 @@
 namespace muster {
 namespace {
 
-constexpr std::uint32_t kTopScope = 0xFFFFFFFF;  // of the domains of the coarsest level
+constexpr std::uint32_t kLastScope = 0xFFFFFFFF;  // of the coarsest domains of the first topology; then downwards
 
-Failure add_topology(ProblemDraft& draft) {
-  const std::vector<std::string_view>& levels = draft.snapshot.definitions.topology;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    if (std::find(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i), levels[i]) !=
-        levels.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return name_error(ErrorCode::kDuplicateName, path_to("topology", i, ""), "duplicate level", levels[i]);
+// One for each level that is of several topologies and that some request names without a topology.
+void add_joint_levels(const Snapshot& snapshot, Topology& topology) {
+  const auto add = [&](const TopologyRequest& request) {
+    if (!request.topology.empty()) return;
+    for (const std::string_view label : {request.required, request.preferred}) {
+      const auto is_there = [&](const TopologyLevel& level) { return level.is_joint() && level.label == label; };
+      if (label.empty() || std::ranges::any_of(topology.levels, is_there)) continue;
+      std::vector<LevelPlace> places = places_of_level(snapshot.definitions, label, {});
+      if (places.size() > 1) topology.levels.push_back({label, std::move(places)});
     }
-    draft.problem.topology.levels.push_back(levels[i]);
+  };
+  for (const SnapshotGang& gang : snapshot.gangs) {
+    add(gang.topology);
+    for (const SnapshotSubgroup& subgroup : gang.subgroups) add(subgroup.topology);
   }
+}
+
+Failure add_topologies(ProblemDraft& draft) {
+  const std::vector<SnapshotTopology>& topologies = draft.snapshot.definitions.topologies;
+  Topology& topology = draft.problem.topology;
+  NameTable names, levels;  // scope of a level: the topology
+  for (std::uint32_t i = 0; i < topologies.size(); ++i) {
+    if (!names.insert(topologies[i].name, i).second)
+      return name_error(ErrorCode::kDuplicateName, path_to("topologies", i, "name"), "duplicate topology",
+                        topologies[i].name);
+    for (std::uint32_t level = 0; level < topologies[i].levels.size(); ++level) {
+      const std::string_view label = topologies[i].levels[level];
+      if (!levels.insert(label, level, i).second)
+        return name_error(ErrorCode::kDuplicateName, path_to("topologies", i, "levels"), "duplicate level", label);
+      topology.levels.push_back({label, {{i, level}}});
+    }
+  }
+  topology.own_level_count = topology.levels.size();
+  if (topologies.size() > 1) add_joint_levels(draft.snapshot, topology);
   return {};
 }
 
-// The node's domain on each level; all none if it lacks one of the labels. `domains`: scope is the coarser domain.
-std::vector<DomainIndex> domains_of(ProblemDraft& draft, NodeIndex node, NameTable& domains) {
-  const Labels& labels = draft.snapshot.nodes[node.value()].labels;
-  std::vector<DomainIndex> found(draft.snapshot.definitions.topology.size());
-  for (const std::string_view key : draft.snapshot.definitions.topology) {
-    if (!label_of(labels, key)) return found;
+// Finds the domains of nodes, which come in ascending order.
+class DomainFinder {
+ public:
+  explicit DomainFinder(ProblemDraft& draft) : draft_(draft), topology_(draft.problem.topology) {}
+
+  // On each level; none on those of topologies of which the node lacks a label.
+  std::vector<DomainIndex> domains_of(NodeIndex node) {
+    const Labels& labels = draft_.snapshot.nodes[node.value()].labels;
+    const auto has_label = [&](std::string_view key) { return label_of(labels, key).has_value(); };
+    std::vector<DomainIndex> found(topology_.levels.size());
+    std::uint32_t top_scope = kLastScope;
+    TopologyLevelIndex level(0);
+    for (const SnapshotTopology& chain : draft_.snapshot.definitions.topologies) {
+      const TopologyLevelIndex end(level.value() + chain.levels.size());
+      if (!std::ranges::all_of(chain.levels, has_label)) level = end;
+      for (std::uint32_t scope = top_scope--; level < end; ++level) {
+        scope = names_.insert(*label_of(labels, topology_.levels[level].label), next_domain(), scope).first;
+        found[level.value()] = add(DomainIndex(scope), level, node);
+      }
+    }
+    for (; level.value() < topology_.levels.size(); ++level) found[level.value()] = joint_domain(level, node, found);
+    return found;
   }
-  std::uint32_t scope = kTopScope;
-  for (const TopologyLevelIndex level : draft.problem.topology.levels.indices()) {
-    const std::string_view value = *label_of(labels, draft.problem.topology.levels[level]);
-    scope = domains.number(value, scope);
-    const DomainIndex domain(scope);
-    if (scope == draft.problem.topology.domains.size()) draft.problem.topology.domains.push_back({level, {}});
-    draft.problem.topology.domains[domain].nodes.push_back(node);
-    found[level.value()] = domain;
+
+ private:
+  std::uint32_t next_domain() const { return static_cast<std::uint32_t>(topology_.domains.size()); }
+
+  DomainIndex add(DomainIndex domain, TopologyLevelIndex level, NodeIndex node) {
+    if (domain.value() == next_domain()) topology_.domains.push_back({level, {}});
+    topology_.domains[domain].nodes.push_back(node);
+    return domain;
   }
-  return found;
-}
+
+  DomainIndex joint_domain(TopologyLevelIndex joint, NodeIndex node, const std::vector<DomainIndex>& found) {
+    for (const TopologyLevelIndex own : topology_.own_levels()) {
+      const DomainIndex domain = found[own.value()];
+      if (topology_.levels[own].label != topology_.levels[joint].label || domain.is_none()) continue;
+      return add(joint_.try_emplace({joint, domain}, DomainIndex(next_domain())).first->second, joint, node);
+    }
+    return DomainIndex::none();
+  }
+
+  ProblemDraft& draft_;
+  Topology& topology_;
+  NameTable names_;  // value: the domain; scope: the coarser domain
+  std::map<std::pair<TopologyLevelIndex, DomainIndex>, DomainIndex> joint_;
+};
 
 // What the filters of this snapshot ask of labels and names. Two nodes with equal answers are equivalent. All values
 // that no filter names count as one, so the hostname selector of one pod does not split all nodes.
@@ -132,7 +187,13 @@ NodeClass node_class_of(ProblemDraft& draft, const SnapshotNode& node) {
 
 class NodeClassifier {
  public:
-  explicit NodeClassifier(ProblemDraft& draft) : draft_(draft), labels_(draft.snapshot) {}
+  explicit NodeClassifier(ProblemDraft& draft) : draft_(draft), labels_(draft.snapshot) {
+    std::size_t end = 0;
+    for (const SnapshotTopology& chain : draft.snapshot.definitions.topologies) {
+      end += chain.levels.size();
+      if (!chain.levels.empty()) finest_.emplace_back(end - 1);
+    }
+  }
 
   NodeClassIndex class_of(NodeIndex index) {
     const SnapshotNode& node = draft_.snapshot.nodes[index.value()];
@@ -159,14 +220,14 @@ class NodeClassifier {
       signature_.push_back(static_cast<std::uint64_t>(taint.effect));
     }
     signature_.push_back(kEndOfList);
-    signature_.push_back(domains.empty() ? kEndOfList
-                                         : domains.back().value());  // the finest level determines all coarser ones
+    for (const TopologyLevelIndex level : finest_) signature_.push_back(domains[level.value()].value());
     labels_.describe(node, signature_);
   }
 
   static constexpr std::uint64_t kEndOfList = ~std::uint64_t{0};
   ProblemDraft& draft_;
   AskedLabels labels_;
+  std::vector<TopologyLevelIndex> finest_;  // of each topology: its domain determines those of all other levels
   NameTable strings_;
   SequenceTable classes_;
   std::vector<std::uint64_t> signature_;
@@ -175,11 +236,11 @@ class NodeClassifier {
 }  // namespace
 
 Failure build_nodes(ProblemDraft& draft) {
-  if (Failure failure = add_topology(draft)) return failure;
+  if (Failure failure = add_topologies(draft)) return failure;
   const std::vector<SnapshotNode>& nodes = draft.snapshot.nodes;
   draft.nodes.reserve(nodes.size());
   draft.problem.nodes.resize(nodes.size());
-  NameTable domains;
+  DomainFinder domains(draft);
   NodeClassifier classifier(draft);
   for (const NodeIndex index : draft.problem.nodes.indices()) {
     const SnapshotNode& node = nodes[index.value()];
@@ -187,7 +248,7 @@ Failure build_nodes(ProblemDraft& draft) {
       return name_error(ErrorCode::kDuplicateName, path_to("nodes", index.value(), "name"), "duplicate node",
                         node.name);
     }
-    draft.problem.nodes[index].domains = domains_of(draft, index, domains);
+    draft.problem.nodes[index].domains = domains.domains_of(index);
     draft.problem.nodes[index].node_class = classifier.class_of(index);
   }
   return {};

@@ -34,16 +34,16 @@ std::string wrong_tree(const SnapshotGang& gang) {
   return reached.size() < gang.subgroups.size() ? "a subgroup is its own ancestor" : std::string();
 }
 
-bool knows_level(const Snapshot& snapshot, std::string_view level) {
-  return level.empty() ||
-         std::ranges::find(snapshot.definitions.topology, level) != snapshot.definitions.topology.end();
+bool knows_level(const Snapshot& snapshot, std::string_view level, std::string_view topology) {
+  return level.empty() || !places_of_level(snapshot.definitions, level, topology).empty();
 }
 
 // A missing required level cannot be kept to; a missing preferred one is ignored.
 std::string unknown_level(const Snapshot& snapshot, TopologyRequest& topology) {
-  if (!knows_level(snapshot, topology.preferred)) topology.preferred = {};
-  return knows_level(snapshot, topology.required) ? std::string()
-                                                  : "unknown topology level " + quoted(topology.required);
+  if (!knows_level(snapshot, topology.preferred, topology.topology)) topology.preferred = {};
+  if (knows_level(snapshot, topology.required, topology.topology)) return {};
+  const std::string of = topology.topology.empty() ? "" : "of topology " + quoted(topology.topology) + " ";
+  return "unknown topology level " + of + quoted(topology.required);
 }
 
 std::string unknown_level(const Snapshot& snapshot, SnapshotGang& gang) {

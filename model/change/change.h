@@ -98,7 +98,7 @@ struct SetMinimum {
   std::int32_t minimum = 1;
   std::string subgroup = "";  // empty: the gang itself
 };
-// The level that the gang, or one of its subgroups, requires; empty: none.
+// The level that the gang, or one of its subgroups, requires; empty: none. "pool-a:rack": that of the topology pool-a.
 struct SetRequiredLevel {
   std::string gang;
   std::string subgroup;  // empty: the gang itself

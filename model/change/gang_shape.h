@@ -26,7 +26,7 @@ struct PodShape {
 struct GangShape {
   std::int32_t pods = 1;       // all of which start together
   PodShape pod;                // of each of them
-  std::string required_level;  // a topology level: all pods in one domain; empty: none
+  std::string required_level;  // as SetRequiredLevel::level: all pods in one domain; empty: none
 
   friend bool operator==(const GangShape&, const GangShape&) = default;
 };

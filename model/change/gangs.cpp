@@ -129,10 +129,22 @@ Failure apply_one(const SetRequiredLevel& change, Snapshot& snapshot) {
     if (subgroup == gang.subgroups.end()) return unknown("subgroup", change.subgroup);
     request = &subgroup->topology;
   }
-  const auto& levels = snapshot.definitions.topology;
-  if (!change.level.empty() && std::ranges::find(levels, change.level) == levels.end())
-    return unknown("topology level", change.level);
-  request->required = snapshot.text.store(change.level);
+  return require_level(change.level, snapshot, *request);
+}
+
+Failure require_level(const std::string& text, Snapshot& snapshot, TopologyRequest& request) {
+  const std::size_t colon = text.find(':');
+  const bool is_named = colon != std::string::npos;
+  const std::string_view level = is_named ? std::string_view(text).substr(colon + 1) : text;
+  std::string_view topology = is_named ? std::string_view(text).substr(0, colon) : request.topology;
+  const auto is_known = [&](std::string_view one) {
+    return one.empty() || !places_of_level(snapshot.definitions, one, topology).empty();
+  };
+  if (!is_named && !is_known(level)) topology = {};
+  if (!is_known(level)) return unknown("topology level", text);
+  request.topology = snapshot.text.store(topology);
+  request.required = snapshot.text.store(level);
+  if (!is_known(request.preferred)) request.preferred = {};
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "model/change/merge.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -59,14 +60,82 @@ std::size_t values_of(const Snapshot& snapshot, std::string_view label) {
   return values.size();
 }
 
-void add_level(std::string_view label, Snapshot& snapshot) {
-  std::vector<std::string_view>& levels = snapshot.definitions.topology;
+void add_level(std::string_view label, const Snapshot& snapshot, std::vector<std::string_view>& levels) {
   if (std::ranges::find(levels, label) != levels.end()) return;
   const std::size_t values = values_of(snapshot, label);
   const auto finer = std::ranges::find_if(
       levels, [&](std::string_view level) { return values > 0 && values_of(snapshot, level) > values; });
   levels.insert(finer, label);
 }
+
+// Requests keep their topology once there are several.
+void name_topology(std::string_view name, Snapshot& snapshot) {
+  const auto set = [&](TopologyRequest& request) {
+    if (!request.required.empty() || !request.preferred.empty()) request.topology = name;
+  };
+  snapshot.definitions.topologies.front().name = name;
+  for (SnapshotGang& gang : snapshot.gangs) {
+    set(gang.topology);
+    for (SnapshotSubgroup& subgroup : gang.subgroups) set(subgroup.topology);
+  }
+}
+
+// The topologies of `more` in the snapshot, which gets those that it does not have, by name there.
+class Topologies {
+ public:
+  Topologies(const Snapshot& more, Snapshot& snapshot) : snapshot_(snapshot) {
+    for (const SnapshotTopology& topology : more.definitions.topologies) add(topology);
+  }
+
+  // The request of a gang of `more`.
+  TopologyRequest settled(TopologyRequest request) const {
+    const auto renamed = names_.find(request.topology);
+    if (renamed != names_.end() && !(request.required.empty() && request.preferred.empty()))
+      request.topology = renamed->second;
+    return request;
+  }
+
+ private:
+  void add(const SnapshotTopology& topology) {
+    std::vector<SnapshotTopology>& known = snapshot_.definitions.topologies;
+    if (!topology.name.empty() && has_name(topology.name)) return;
+    const auto equal = std::ranges::find(known, topology.levels, &SnapshotTopology::levels);
+    if (equal != known.end()) {
+      names_.emplace(topology.name, equal->name);
+    } else if (topology.name.empty() && known.size() == 1 && known.front().name.empty()) {
+      for (const std::string_view level : topology.levels) add_level(level, snapshot_, known.front().levels);
+    } else {
+      append(topology);
+    }
+  }
+
+  void append(const SnapshotTopology& topology) {
+    std::vector<SnapshotTopology>& known = snapshot_.definitions.topologies;
+    if (known.size() == 1 && known.front().name.empty()) {
+      const std::string_view name = new_name("cluster");
+      name_topology(name, snapshot_);
+      for (auto& [of_more, here] : names_) here = name;
+    }
+    known.push_back(topology);
+    if (known.size() == 1 || !topology.name.empty()) return;
+    const std::string_view name = new_name("submitted");
+    known.back().name = name;
+    names_.emplace(std::string_view(), name);
+  }
+
+  bool has_name(std::string_view name) const {
+    return std::ranges::find(snapshot_.definitions.topologies, name, &SnapshotTopology::name) !=
+           snapshot_.definitions.topologies.end();
+  }
+
+  std::string_view new_name(std::string name) {
+    while (has_name(name)) name += '+';
+    return snapshot_.text.store(name);
+  }
+
+  Snapshot& snapshot_;
+  std::map<std::string_view, std::string_view> names_;  // of `more`, if the snapshot has another name for it
+};
 
 bool uses_default_queue(const Snapshot& snapshot) {
   const auto is_default = [](const GangTerms& terms) { return terms.queue == "default"; };
@@ -87,7 +156,6 @@ void add_queues(const Snapshot& more, Snapshot& snapshot) {
 }
 
 void add_definitions(const Snapshot& more, Snapshot& snapshot) {
-  for (const std::string_view level : more.definitions.topology) add_level(level, snapshot);
   add_new(more.definitions.namespaces, snapshot.definitions.namespaces);
   add_new(more.definitions.priority_classes, snapshot.definitions.priority_classes);
   add_queues(more, snapshot);
@@ -114,6 +182,7 @@ class Merging {
       : more_(more),
         snapshot_(snapshot),
         places_(resource_places(more, snapshot)),
+        topologies_(more, snapshot),
         first_spec_(snapshot.pod_specs.size()),
         first_terms_(snapshot.own_gang_terms.size()) {}
 
@@ -126,6 +195,8 @@ class Merging {
     for (const SnapshotGang& gang : more_.gangs) {
       SnapshotGang& added = snapshot_.gangs.emplace_back(gang);
       added.terms = created(gang.terms);
+      added.topology = topologies_.settled(gang.topology);
+      for (SnapshotSubgroup& subgroup : added.subgroups) subgroup.topology = topologies_.settled(subgroup.topology);
       settle(added.min_resources);
     }
     for (const SnapshotPod& pod : more_.pods) add(pod);
@@ -158,6 +229,7 @@ class Merging {
   const Snapshot& more_;
   Snapshot& snapshot_;
   Indexed<ResourceIndex, ResourceIndex> places_;
+  Topologies topologies_;
   std::size_t first_spec_, first_terms_;
 };
 

@@ -18,6 +18,10 @@ Failure unknown(const char* kind, std::string_view name);
 // The resource of this name, which the snapshot has from then on.
 ResourceIndex resource_named(Snapshot& snapshot, std::string_view name);
 
+// The level that the text names becomes the required one: "rack", in the topology of the request if that has it;
+// "pool-a:rack", of the topology pool-a; empty: none. A preferred level that the topology does not have is dropped.
+Failure require_level(const std::string& text, Snapshot& snapshot, TopologyRequest& request);
+
 // The shape as in `muster what-if --add-nodes`: "gpu=8:H100,cpu=64,memory=512Gi".
 std::string text_of(const NodeShape& shape);
 

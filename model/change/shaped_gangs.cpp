@@ -113,9 +113,8 @@ Failure apply_one(const AddGang& change, Snapshot& snapshot) {
   if (change.count < 1 || change.shape.pods < 1)
     return InputError{ErrorCode::kInvalidValue, "$", "the number of gangs or pods to add is below 1"};
   if (is_taken(snapshot, change)) return no_room_for_names(change.gang);
-  const std::string& level = change.shape.required_level;
-  const auto& levels = snapshot.definitions.topology;
-  if (!level.empty() && std::ranges::find(levels, level) == levels.end()) return unknown("topology level", level);
+  TopologyRequest topology;
+  if (Failure failure = require_level(change.shape.required_level, snapshot, topology)) return failure;
   const auto has_name = [&](const SnapshotQueue& queue) { return queue.name == change.queue; };
   const bool has_queue =
       snapshot.queues.empty() ? change.queue == "default" : std::ranges::any_of(snapshot.queues, has_name);
@@ -127,7 +126,7 @@ Failure apply_one(const AddGang& change, Snapshot& snapshot) {
   gang.terms.preemptible = change.preemptible;
   gang.terms.created = snapshot.time;
   gang.min_member = change.shape.pods;
-  gang.topology.required = snapshot.text.store(level);
+  gang.topology = topology;
   SnapshotPod pod;
   pod.namespace_name = "default";
   pod.spec = snapshot.pod_specs.push_back(spec_of(change.shape.pod, snapshot));

@@ -85,7 +85,7 @@ struct Anchor {
 
 std::string conflict_in(const Problem& problem, const AfterPlan& end, const Gang& gang, GroupIndex group) {
   const TopologyLevelIndex level = problem.groups[group].required_level;
-  const std::string level_text = "the required level " + std::string(problem.topology.levels[level]);
+  const std::string level_text = "the required level " + std::string(problem.topology.levels[level].label);
   Anchor first{PodIndex::none(), DomainIndex::none()};
   for (const PodIndex pod : gang.pods) {
     if (!end.is_present(pod)) continue;

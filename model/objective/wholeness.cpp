@@ -104,7 +104,7 @@ GangSpread spread_of_gang(const Problem& problem, std::vector<GangNode>& nodes) 
     if (at.uses_devices) models.push_back(problem.class_of(at.node).model);
   }
   spread.models = beyond_one(models);
-  for (const TopologyLevelIndex level : problem.topology.levels.indices()) {
+  for (const TopologyLevelIndex level : problem.topology.own_levels()) {
     boost::container::small_vector<DomainIndex, kFewNodes> domains;
     for (const GangNode& at : nodes) domains.push_back(problem.nodes[at.node].domains[level.value()]);
     spread.domains += beyond_one(domains);
@@ -142,6 +142,7 @@ std::int64_t whole_domains(const Problem& problem, const WholeNodes& whole_nodes
                            const Indexed<NodeIndex, std::uint8_t>& is_broken) {
   return std::ranges::count_if(problem.topology.domains, [&](const TopologyDomain& domain) {
     bool any = false;
+    if (!problem.topology.is_own(domain.level)) return false;
     for (const NodeIndex node : domain.nodes) {
       if (!whole_nodes.counts(node)) continue;
       if (is_broken[node] != 0) return false;

@@ -180,7 +180,7 @@ class SpreadOfClass {
 
   Copies copies_of(const PodClass& pod_class) const {
     Copies copies;
-    const std::size_t levels = problem_.topology.levels.size();
+    const std::size_t levels = problem_.topology.own_level_count;
     std::vector<std::int64_t> by_domain(problem_.topology.domains.size(), 0), outside(levels, 0);
     std::map<ModelIndex, std::int64_t> by_model;
     NodeClassIndex last_class = NodeClassIndex::none();
@@ -206,7 +206,8 @@ class SpreadOfClass {
     copies.by_model.close();
     for (const std::int64_t sum : outside) copies.by_domain.emplace_back().add(sum, 1);
     for (const DomainIndex domain : problem_.topology.domains.indices()) {
-      copies.by_domain[problem_.topology.domains[domain].level.value()].add(by_domain[domain.value()], 1);
+      const TopologyLevelIndex level = problem_.topology.domains[domain].level;
+      if (problem_.topology.is_own(level)) copies.by_domain[level.value()].add(by_domain[domain.value()], 1);
     }
     for (Bins& level : copies.by_domain) level.close();
     return copies;
@@ -298,7 +299,7 @@ std::int64_t WholenessBounds::most_whole(std::int64_t whole_nodes) const {
 // Of each topology level the smallest first, as many as `whole_nodes` make up.
 std::int64_t WholenessBounds::most_whole_domains(std::int64_t whole_nodes) const {
   std::int64_t sum = 0;
-  for (const TopologyLevelIndex level : problem_.topology.levels.indices()) {
+  for (const TopologyLevelIndex level : problem_.topology.own_levels()) {
     std::vector<std::int64_t> sizes;
     for (const TopologyDomain& domain : problem_.topology.domains) {
       if (domain.level != level) continue;

@@ -46,7 +46,7 @@ struct NodeClass {
 
 struct Node {
   NodeClassIndex node_class;
-  std::vector<DomainIndex> domains;  // by TopologyLevelIndex; all none if the node lacks one of the labels
+  std::vector<DomainIndex> domains;  // by TopologyLevelIndex; none on the levels of topologies that it is outside of
 };
 
 // A topology spread constraint that a pod has, and whether it counts itself.
@@ -251,9 +251,29 @@ struct InterPodRules {
   Indexed<PreferredTermIndex, PreferredTerm> preferred_terms;
 };
 
+struct TopologyLevel {
+  std::string_view label;
+  // Where the snapshot has it. A joint level is one of several topologies, for requests that name no topology: a node
+  // counts in the first of them that it lies in.
+  std::vector<LevelPlace> places;
+  bool is_joint() const { return places.size() > 1; }
+};
+
+// A domain lies within one domain of each coarser level of its own topology. Domains of different topologies may cross.
 struct Topology {
-  Indexed<TopologyLevelIndex, std::string_view> levels;  // label keys, coarse to fine
+  Indexed<TopologyLevelIndex, TopologyLevel> levels;  // by topology, coarse to fine; after them the joint ones
   Indexed<DomainIndex, TopologyDomain> domains;
+  std::size_t own_level_count = 0;  // of levels that are not joint
+
+  // The levels of the topologies themselves: what `wholeDomains` and `gangDomains` are counted by.
+  IndexRange<TopologyLevelIndex> own_levels() const { return IndexRange<TopologyLevelIndex>(own_level_count); }
+  bool is_own(TopologyLevelIndex level) const { return level.value() < own_level_count; }
+  // Whether the levels are the same, or `coarse` is a coarser one of the same topology.
+  bool covers(TopologyLevelIndex coarse, TopologyLevelIndex fine) const {
+    if (coarse == fine) return true;
+    return is_own(coarse) && is_own(fine) && coarse < fine &&
+           levels[coarse].places.front().topology == levels[fine].places.front().topology;
+  }
 };
 
 // What the levels of the objective are counted by.

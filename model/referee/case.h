@@ -235,7 +235,7 @@ ReclaimDuties reclaim_duties(const Case& c);
 // Whether what is free or freed covers the minResources of all placed gangs; `room` holds all but new pods. After
 // check_min_resources.
 bool min_resources_are_free(const Case& c, const Room& room);
-// Whether the two nodes are in one domain of the level: both have all labels of the topology, and the same values down
+// Whether the two nodes are in one domain of the level: both have all labels of its topology, and the same values down
 // to it.
 bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level);
 // The gang's group of the pod and all above it.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 
 #include "model/base/saturating.h"
 #include "model/referee/case.h"
@@ -59,7 +60,7 @@ void check_group_topology(Case& c, GroupIndex index) {
     c.object(Rule::kTopology, gang.name,
              c.quoted(there.front()) + " on node \"" + std::string(c.node(first).name) + "\" and " + c.quoted(pod) +
                  " on node \"" + std::string(c.node(c.node_after(pod)).name) + "\" must be in one domain of level " +
-                 std::string(c.snapshot.definitions.topology[level.value()]));
+                 std::string(c.problem.topology.levels[level].label));
     return;
   }
 }
@@ -189,18 +190,22 @@ void check_min_resources(Case& c) {
 }
 
 bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level) {
-  const auto value = [&c](NodeIndex node, std::string_view key) -> const std::string_view* {
+  const auto value = [&c](NodeIndex node, std::string_view key) -> std::optional<std::string_view> {
     const Labels& labels = c.node(node).labels;
     const auto at = std::ranges::find(labels, key, &Labels::value_type::first);
-    return at == labels.end() ? nullptr : &at->second;
+    return at == labels.end() ? std::nullopt : std::optional(at->second);
   };
-  for (std::size_t i = 0; i < c.snapshot.definitions.topology.size(); ++i) {
-    const std::string_view* at_a = value(a, c.snapshot.definitions.topology[i]);
-    const std::string_view* at_b = value(b, c.snapshot.definitions.topology[i]);
-    if (at_a == nullptr || at_b == nullptr) return false;  // outside the topology
-    if (i <= level.value() && *at_a != *at_b) return false;
+  for (const LevelPlace& place : c.problem.topology.levels[level].places) {
+    const std::vector<std::string_view>& chain = c.snapshot.definitions.topologies[place.topology].levels;
+    const auto lies_in = [&](NodeIndex node) {
+      return std::ranges::all_of(chain, [&](std::string_view key) { return value(node, key).has_value(); });
+    };
+    const bool has_a = lies_in(a), has_b = lies_in(b);
+    if (!has_a && !has_b) continue;
+    const auto are_equal = [&](std::string_view key) { return value(a, key) == value(b, key); };
+    return has_a && has_b && std::ranges::all_of(chain | std::views::take(place.level + 1), are_equal);
   }
-  return true;
+  return false;  // outside of all
 }
 
 std::vector<GroupIndex> groups_above(const Case& c, PodIndex pod) {

@@ -49,4 +49,16 @@ void StringPool::take(StringPool&& other) {
   other.chunks_.clear();
 }
 
+std::vector<LevelPlace> places_of_level(const SnapshotDefinitions& definitions, std::string_view level,
+                                        std::string_view topology) {
+  std::vector<LevelPlace> places;
+  for (std::size_t i = 0; i < definitions.topologies.size(); ++i) {
+    const SnapshotTopology& one = definitions.topologies[i];
+    const auto at = std::ranges::find(one.levels, level);
+    if (at == one.levels.end() || (!topology.empty() && one.name != topology)) continue;
+    places.push_back({i, static_cast<std::size_t>(at - one.levels.begin())});
+  }
+  return places;
+}
+
 }  // namespace muster

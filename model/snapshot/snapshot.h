@@ -283,8 +283,16 @@ struct SnapshotPriorityClass {
   std::optional<PreemptionPolicy> preemption_policy;
 };
 
+// A chain of levels over the nodes that have all of its labels.
+struct SnapshotTopology {
+  std::string_view name;                 // empty: the snapshot has one and does not name it
+  std::vector<std::string_view> levels;  // label keys, coarse to fine
+  friend bool operator==(const SnapshotTopology&, const SnapshotTopology&) = default;
+};
+
 struct TopologyRequest {
   std::string_view required, preferred;  // level names (label keys); empty: none
+  std::string_view topology;             // the one that the levels are of; empty: all that have them
 };
 
 // The number of running pods, of those in its namespace that `selector` selects, that may be evicted or moved; an
@@ -368,7 +376,7 @@ struct Policy {
 
 // What gangs and pods name, and what has no state: the objects of a cluster's set-up.
 struct SnapshotDefinitions {
-  std::vector<std::string_view> topology;     // label keys, coarse to fine
+  std::vector<SnapshotTopology> topologies;
   std::vector<SnapshotNamespace> namespaces;  // the namespaces with known labels
   std::vector<SnapshotPriorityClass> priority_classes;
 };
@@ -392,5 +400,16 @@ struct Snapshot {
   Anomalies anomalies;
   std::shared_ptr<const SnapshotLinks> links;  // of a kept snapshot, see model/snapshot/links.h; else none
 };
+
+// A level of one of the snapshot's topologies, by positions.
+struct LevelPlace {
+  std::size_t topology = 0, level = 0;
+  friend bool operator==(const LevelPlace&, const LevelPlace&) = default;
+};
+
+// Where the level is that a request names: in the topology of that name, or, if `topology` is empty, in all that have
+// it, in their order. Empty: nowhere. Cost: O(levels).
+std::vector<LevelPlace> places_of_level(const SnapshotDefinitions& definitions, std::string_view level,
+                                        std::string_view topology);
 
 }  // namespace muster

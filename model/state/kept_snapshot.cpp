@@ -176,7 +176,7 @@ void KeptSnapshot::remove_pod(std::string_view name) {
 void KeptSnapshot::set_values(SnapshotDelta& delta, Translation& places) {
   if (delta.sets_id) snapshot_.id = delta.set.id;
   if (delta.sets_time) snapshot_.time = delta.set.time;
-  if (delta.sets_topology) snapshot_.definitions.topology = std::move(delta.set.definitions.topology);
+  if (delta.sets_topology) snapshot_.definitions.topologies = std::move(delta.set.definitions.topologies);
   if (delta.sets_policy) set_policy(std::move(delta.set.policy), delta, places);
   if (delta.sets_remarks) snapshot_.anomalies = std::move(delta.set.anomalies);
 }

@@ -15,11 +15,15 @@
 namespace muster::formulation {
 namespace {
 
-// The finest level that some group of the demand names, or none.
-TopologyLevelIndex finest_level(const Problem& problem, const Demand& demand) {
-  TopologyLevelIndex finest = TopologyLevelIndex::none();
+// Of each topology the finest level that some group of the demand names: its domains determine those of the others.
+std::vector<TopologyLevelIndex> finest_levels(const Problem& problem, const Demand& demand) {
+  const Topology& topology = problem.topology;
+  std::vector<TopologyLevelIndex> finest;
   const auto refine = [&](TopologyLevelIndex level) {
-    if (!level.is_none() && (finest.is_none() || level > finest)) finest = level;
+    const auto covers = [&](TopologyLevelIndex fine) { return topology.covers(level, fine); };
+    if (level.is_none() || std::ranges::any_of(finest, covers)) return;
+    std::erase_if(finest, [&](TopologyLevelIndex coarse) { return topology.covers(coarse, level); });
+    finest.push_back(level);
   };
   for (const GangClass& gang_class : demand.gang_classes)
     for (GroupIndex group : problem.gangs[gang_class.gangs[0]].groups) {
@@ -207,21 +211,23 @@ bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell) 
 
 PlacementZones collect_placement_zones(const Problem& problem, const Demand& demand) {
   PlacementZones zones;
-  const TopologyLevelIndex finest = finest_level(problem, demand);
+  const std::vector<TopologyLevelIndex> finest = finest_levels(problem, demand);
   const bool by_size = std::any_of(demand.cells.begin(), demand.cells.end(),
                                    [&](const Cell& cell) { return is_metered(problem, demand, cell); });
   zones.of_node.assign(problem.nodes.size(), ZoneIndex(0));
-  std::map<std::tuple<DomainIndex, std::int64_t, std::vector<bool>>, ZoneIndex> index;
+  std::map<std::tuple<std::vector<DomainIndex>, std::int64_t, std::vector<bool>>, ZoneIndex> index;
   for (NodeIndex node : problem.nodes.indices()) {
-    const DomainIndex domain = finest.is_none() ? DomainIndex::none() : problem.nodes[node].domains[finest.value()];
+    std::vector<DomainIndex> domains;
+    for (const TopologyLevelIndex level : finest) domains.push_back(problem.nodes[node].domains[level.value()]);
     const std::int64_t size = by_size ? problem.class_of(node).device_memory_mib : 0;
     std::vector<bool> counted;
     for (const std::vector<bool>& part : demand.counted_parts)
       counted.push_back(part[problem.nodes[node].node_class.value()]);
-    const auto [found, is_new] = index.try_emplace({domain, size, std::move(counted)}, ZoneIndex(zones.domains.size()));
+    const auto [found, is_new] =
+        index.try_emplace({std::move(domains), size, std::move(counted)}, ZoneIndex(zones.domains.size()));
     if (is_new) zones.nodes.push_back(node);
     if (is_new)
-      zones.domains.push_back(finest.is_none()
+      zones.domains.push_back(finest.empty()
                                   ? std::vector<DomainIndex>(problem.topology.levels.size(), DomainIndex::none())
                                   : problem.nodes[node].domains);
     zones.of_node[node] = found->second;

@@ -62,8 +62,8 @@ struct Supply {
 };
 
 // PlacementZones (placement zones) are the coarsest parts of the cluster that the demand's constraints distinguish: the
-// domains of the finest topology level that is asked for, sizes of devices if is_metered, and Demand::counted_parts; by
-// NodeIndex. One zone if there are none of these. `zone_domains[zone][level]` is its domain.
+// domains of the finest level of each topology that is asked for, sizes of devices if is_metered, and
+// Demand::counted_parts; by NodeIndex. One zone if there are none of these. `domains[zone][level]` is its domain.
 struct PlacementZones {
   Indexed<NodeIndex, ZoneIndex> of_node;
   std::vector<std::vector<DomainIndex>> domains;  // by zone, by level

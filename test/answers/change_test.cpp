@@ -120,6 +120,25 @@ TEST(Change, GangsThatAreRemovedTogetherAreGoneAsOneByOne) {
   }
 }
 
+TEST(Change, ALevelMayNameItsTopology) {
+  test::Cluster cluster;
+  cluster.with(R"("topologies":[{"name":"a","levels":["zone","rack"]},{"name":"b","levels":["rack","host"]}])");
+  cluster.gang("g", R"("topology":{"name":"a","required":"rack","preferred":"zone"})");
+  const Snapshot before = test::Case::read(cluster.line());
+  const auto request_after = [&](const std::string& level) {
+    Snapshot snapshot = before;
+    EXPECT_FALSE(apply(SetRequiredLevel{"g", "", level}, snapshot)) << level;
+    const TopologyRequest& request = snapshot.gangs[0].topology;
+    return std::string(request.topology) + ":" + std::string(request.required) + "," + std::string(request.preferred);
+  };
+  EXPECT_EQ(request_after("zone"), "a:zone,zone") << "of the topology that it names already";
+  EXPECT_EQ(request_after("b:rack"), "b:rack,");
+  EXPECT_EQ(request_after("host"), ":host,zone");
+  EXPECT_EQ(request_after(""), "a:,zone");
+  Snapshot snapshot = before;
+  EXPECT_TRUE(apply(SetRequiredLevel{"g", "", "b:zone"}, snapshot));
+}
+
 TEST(Change, TextIsThatOfTheOption) {
   EXPECT_EQ(text_of(AddNodes{"n1", 4}), "--add-nodes 4xn1");
   EXPECT_EQ(text_of(SetQueue{"q", QueueResourceKind::kGpu, QueueAmountKind::kQuota, 2'500'000}),

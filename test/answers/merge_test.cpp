@@ -121,7 +121,8 @@ TEST(Merge, KeepsTheDefinitionsOfTheClusterAndAddsOthers) {
                 R"("disruptionBudgets":[{"name":"b","namespace":"ml","allowed":1,"selector":{}}])"));
   ASSERT_FALSE(merge(more, snapshot));
   ASSERT_FALSE(merge(more, snapshot));
-  EXPECT_EQ(snapshot.definitions.topology, (std::vector<std::string_view>{"zone", "rack", "host"}));
+  ASSERT_EQ(snapshot.definitions.topologies.size(), 1U);
+  EXPECT_EQ(snapshot.definitions.topologies[0], (SnapshotTopology{"", {"zone", "rack", "host"}}));
   ASSERT_EQ(snapshot.definitions.priority_classes.size(), 2U);
   EXPECT_EQ(snapshot.definitions.priority_classes[0].value, 100);
   EXPECT_EQ(snapshot.definitions.priority_classes[1].name, "low");
@@ -130,6 +131,32 @@ TEST(Merge, KeepsTheDefinitionsOfTheClusterAndAddsOthers) {
   ASSERT_EQ(snapshot.queues.size(), 2U);
   EXPECT_NE(snapshot.queues[0].priority, 7);
   EXPECT_EQ(snapshot.queues[1].name, "r");
+}
+
+Snapshot with_topologies(const std::string& topologies, const std::string& request) {
+  test::Cluster cluster;
+  cluster.queue("q").gang("h", R"("queue":"q","topology":)" + request).pods("h", 1, 1, R"("gang":"h")");
+  return read(cluster.with(R"("topologies":)" + topologies));
+}
+
+TEST(Merge, AddsTopologiesAndNamesTheOneThatHasNoName) {
+  Snapshot snapshot = cluster();
+  snapshot.gangs[0].topology.required = "rack";
+  ASSERT_FALSE(merge(with_topologies(R"([{"name":"b","levels":["zone","rack"]}])", R"({"name":"b","required":"rack"})"),
+                     snapshot));
+  const std::vector<SnapshotTopology> expected = {{"cluster", {"rack"}}, {"b", {"zone", "rack"}}};
+  EXPECT_EQ(snapshot.definitions.topologies, expected);
+  EXPECT_EQ(snapshot.gangs[0].topology.topology, "cluster");
+  EXPECT_EQ(snapshot.gangs[1].topology.topology, "b");
+}
+
+TEST(Merge, ATopologyOfTheSameLevelsIsThatOfTheCluster) {
+  Snapshot snapshot = cluster();
+  ASSERT_FALSE(
+      merge(with_topologies(R"([{"name":"b","levels":["rack"]}])", R"({"name":"b","required":"rack"})"), snapshot));
+  ASSERT_EQ(snapshot.definitions.topologies.size(), 1U);
+  EXPECT_EQ(snapshot.definitions.topologies[0].name, "");
+  EXPECT_EQ(snapshot.gangs[1].topology.topology, "");
 }
 
 TEST(Merge, IntoAClusterWithoutQueuesKeepsTheQueueDefault) {

@@ -171,6 +171,18 @@ TEST(Remedies, RelaxTheLevelToTheFinestThatSuffices) {
   EXPECT_EQ(text(Bench(cluster.line()).remedies("g"), RemedyKind::kRelaxLevel), "--set-level g=rack");
 }
 
+TEST(Remedies, RelaxTheLevelWithinItsOwnTopology) {
+  test::Cluster cluster;
+  cluster.with(R"("topologies":[{"name":"power","levels":["rack"]},{"name":"net","levels":["zone","host"]}])");
+  for (const char* name : {"1", "2"}) {
+    const std::string labels =
+        R"("labels":{"zone":"z","rack":")" + std::string(name) + R"(","host":")" + name + R"("})";
+    cluster.node("n" + std::string(name), 2, labels);
+  }
+  cluster.gang("g", R"("minMember":2,"topology":{"required":"host"})").pods("g", 2, 2, R"("gang":"g")");
+  EXPECT_EQ(text(Bench(cluster.line()).remedies("g"), RemedyKind::kRelaxLevel), "--set-level g=zone");
+}
+
 TEST(Remedies, SayThatNothingHelps) {
   test::Cluster cluster;
   cluster.node("n1", 4).queue("q").gang("g", R"("minMember":1,"queue":"gone")").pods("g", 1, 1, R"("gang":"g")");

@@ -33,6 +33,7 @@ Wholeness::Wholeness(const Problem& problem, const std::vector<PodKind>& kinds) 
     last_nodes_.push_back(
         problem.topology.domains[domain].nodes.empty() ? 0 : problem.topology.domains[domain].nodes.back().value());
     bool any = false, is_broken = false;
+    if (!problem.topology.is_own(problem.topology.domains[domain].level)) continue;
     for (const NodeIndex node : problem.topology.domains[domain].nodes) {
       if (counts_[node.value()] == 0) continue;
       any = true;
@@ -114,7 +115,8 @@ std::size_t model_flag(const Problem& problem, NodeIndex node, std::size_t model
 void Wholeness::start(std::int64_t* flags) const {
   for (const NodeIndex node : problem_.nodes.indices()) {
     if (counts_[node.value()] == 0 || !is_broken_before(node)) continue;
-    for (const DomainIndex domain : problem_.nodes[node].domains) {
+    for (const TopologyLevelIndex level : problem_.topology.own_levels()) {
+      const DomainIndex domain = problem_.nodes[node].domains[level.value()];
       if (!domain.is_none()) flags[domain.value()] = 1;
     }
   }
@@ -122,7 +124,7 @@ void Wholeness::start(std::int64_t* flags) const {
     for (const PodIndex pod : problem_.gangs[gang.gang].pods) {
       if (problem_.pods[pod].status != PodStatus::kRunning) continue;
       const NodeIndex node = problem_.pods[pod].node;
-      for (const TopologyLevelIndex level : problem_.topology.levels.indices())
+      for (const TopologyLevelIndex level : problem_.topology.own_levels())
         flags[gang.first_domain + domain_flag(problem_, node, level)] = 1;
       if (problem_.class_of(pod).gpu.devices > 0) flags[gang.first_model + model_flag(problem_, node, models_)] = 1;
     }
@@ -134,7 +136,8 @@ WholenessSums Wholeness::add(const NodeContent& content, NodeIndex node, std::in
   const bool is_broken = !content.pods.empty() || is_broken_before(node);
   if (counts_[node.value()] != 0) {
     sums[0] += is_broken ? 0 : 1;
-    for (const DomainIndex domain : problem_.nodes[node].domains) {
+    for (const TopologyLevelIndex level : problem_.topology.own_levels()) {
+      const DomainIndex domain = problem_.nodes[node].domains[level.value()];
       if (is_broken && !domain.is_none() && set(flags[domain.value()])) --sums[1];
     }
   }
@@ -145,7 +148,7 @@ WholenessSums Wholeness::add(const NodeContent& content, NodeIndex node, std::in
     const GangFlags& gang = gangs_[static_cast<std::size_t>(gang_of_kind_[pod.kind])];
     if (gang.runs_on[node.value()] == 0 && std::ranges::find(here, gang_of_kind_[pod.kind]) == here.end()) ++sums[2];
     here.push_back(gang_of_kind_[pod.kind]);
-    for (const TopologyLevelIndex level : problem_.topology.levels.indices()) {
+    for (const TopologyLevelIndex level : problem_.topology.own_levels()) {
       if (set(flags[gang.first_domain + domain_flag(problem_, node, level)])) ++sums[3];
     }
     const bool uses_devices = problem_.pod_classes[kinds_[pod.kind].pod_class].gpu.devices > 0;
@@ -166,7 +169,7 @@ WholenessSums Wholeness::rest(Counts counts) const {
     }
     if (!is_placed) continue;
     sums[2] += gang.nodes - 1;
-    sums[3] += gang.domains - static_cast<std::int64_t>(problem_.topology.levels.size());
+    sums[3] += gang.domains - static_cast<std::int64_t>(problem_.topology.own_level_count);
     sums[4] += gang.models - (uses_devices ? 1 : 0);
   }
   return sums;

@@ -21,12 +21,12 @@ class ClusterDraw {
   Cluster draw() {
     memory_known_ = chance(60);
     nodes_ = pick(random_, 1, shape_.most_nodes);
-    drawn_.with(R"("id":"random","topology":["zone","rack"])");
     const std::string shared = policy();
     for (int node = 0; node < nodes_; ++node) drawn_.node("n" + std::to_string(node), node_of(node));
     add_queues();
     add_gangs();
     drawn_.policy(shared + durations());
+    drawn_.with(R"("id":"random",)" + topologies());
     return drawn_;
   }
 
@@ -42,6 +42,14 @@ class ClusterDraw {
   std::string durations() {
     return chance(30) ? R"(,"expectedDurations":[{"gpus":[1],"count":)" + number(0, 30) + R"(,"mean":"2h"}])"
                       : std::string();
+  }
+
+  // One chain, chains that cross, or two of which the finer level is that of both.
+  std::string topologies() {
+    const int kind = pick(random_, 1, 10);
+    if (kind > 4) return R"("topology":["zone","rack"])";
+    const std::string rack_too = kind > 2 ? R"(,"rack")" : "";
+    return R"("topologies":[{"name":"zones","levels":["zone")" + rack_too + R"(]},{"name":"racks","levels":["rack"]}])";
   }
 
   std::string policy() {

@@ -15,7 +15,7 @@ WholenessValues PartWholeness::gain_of(const std::vector<Move>& moves, const std
     gain[0] += whole_after - whole_before;
     any_domain = any_domain || whole_after != whole_before;
   }
-  if (any_domain && !problem_.topology.levels.empty()) gain[1] = gained_domains(nodes);
+  if (any_domain && problem_.topology.own_level_count > 0) gain[1] = gained_domains(nodes);
   gangs_.clear();
   for (const Move& move : moves) {
     if (!move.from.is_none()) gain[5] += scope_.whole_nodes().is_misplaced(move.pod, move.from) ? 1 : 0;
@@ -41,7 +41,7 @@ void PartWholeness::carry_out(const std::vector<Move>& moves, const std::vector<
   for (const NodeChange& change : nodes) {
     const int broken_before = change.breaking_before > 0 ? 1 : 0, broken_after = change.breaking_after > 0 ? 1 : 0;
     if (broken_before == broken_after || !scope_.whole_nodes().counts(change.node)) continue;
-    for (const DomainIndex domain : problem_.nodes[change.node].domains) {
+    for (const DomainIndex domain : own_domains(change.node)) {
       if (!domain.is_none()) changed_[domain] += broken_after - broken_before;
     }
   }
@@ -52,7 +52,7 @@ std::int64_t PartWholeness::gained_domains(const std::vector<NodeChange>& nodes)
   for (const NodeChange& node : nodes) {
     const int broken_before = node.breaking_before > 0 ? 1 : 0, broken_after = node.breaking_after > 0 ? 1 : 0;
     if (broken_before == broken_after || !scope_.whole_nodes().counts(node.node)) continue;
-    for (const DomainIndex domain : problem_.nodes[node.node].domains) {
+    for (const DomainIndex domain : own_domains(node.node)) {
       if (!domain.is_none()) change[domain] += broken_after - broken_before;
     }
   }
@@ -62,6 +62,10 @@ std::int64_t PartWholeness::gained_domains(const std::vector<NodeChange>& nodes)
     gained += (before + broken == 0 ? 1 : 0) - (before == 0 ? 1 : 0);
   }
   return gained;
+}
+
+std::span<const DomainIndex> PartWholeness::own_domains(NodeIndex node) const {
+  return std::span(problem_.nodes[node].domains).first(problem_.topology.own_level_count);
 }
 
 std::int64_t& PartWholeness::broken_in(DomainIndex domain) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,7 @@ class PartWholeness {
  private:
   std::int64_t gained_domains(const std::vector<NodeChange>& nodes);
   std::int64_t& broken_in(DomainIndex domain);
+  std::span<const DomainIndex> own_domains(NodeIndex node) const;  // those that the levels are counted by
   NodeIndex node_of(PodIndex pod, const std::vector<Move>* moves) const;
   GangSpread spread_of(GangIndex gang, const std::vector<Move>* moves);
 

@@ -2,6 +2,7 @@
 
 #include "io/kubernetes/disruption_budget.h"
 #include "io/kubernetes/object/attachments.h"
+#include "io/snapshot_writer/records.h"
 
 namespace muster::kubernetes {
 
@@ -80,12 +81,7 @@ std::vector<CardNode> ImportedCluster::card_nodes() {
 }
 
 void ImportedCluster::write_topology(json::JsonWriter& writer) const {
-  const std::vector<std::string_view> levels = topologies_.levels(nodes_);
-  if (levels.empty()) return;
-  bool first = true;
-  writer.raw(R"(,"topology":[)");
-  for (const std::string_view level : levels) writer.separate(first).string(level);
-  writer.raw("]");
+  snapshot_writer::write_topologies(writer, topologies_.written());
 }
 
 bool ImportedCluster::write_nodes(KubernetesReading& in, json::JsonWriter& writer) {

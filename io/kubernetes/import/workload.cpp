@@ -201,7 +201,7 @@ void ImportedWorkload::join(const KubernetesReading& in, KubernetesPod& pod) {
   KueueQueues& kueue = cluster_.queues().kueue();
   if (!labels.kueue_queue.empty()) kueue.use(pod.namespace_name, labels.kueue_queue);
   for (const std::string_view level : {labels.kueue_required, labels.kueue_preferred}) {
-    if (!level.empty()) cluster_.topologies().add_key(level);
+    if (!level.empty()) cluster_.topologies().add_kueue_level(level);
   }
   if (pod.membership.reference.system == GroupSystem::kNone && !labels.kueue_queue.empty() &&
       kueue.is_stopped(pod.namespace_name, labels.kueue_queue)) {
@@ -255,7 +255,7 @@ bool ImportedWorkload::settle(ObjectVisitor& visitor) {
   if (!settle_volumes(in, storage_, pods_, made_)) return false;
   hold_rare_ports(pods_, kMostPortResources);
   for (const KubernetesPod& pod : pods_) gangs_.hold(pod);
-  gangs_.finish(pods_, in.remarks);
+  gangs_.finish(pods_, cluster_.topologies(), in.remarks);
   return true;
 }
 

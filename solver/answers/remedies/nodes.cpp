@@ -54,8 +54,7 @@ std::vector<KindOfNode> kinds_of_nodes(const WaitingGang& gang) {
     const SnapshotNode& node = gang.snapshot().nodes[like.value()];
     std::string key = node_kind(node);
     for (const TopologyLevelIndex level : levels) {
-      const auto label = label_of(node.labels, gang.snapshot().definitions.topology[level.value()]);
-      key += '@' + std::string(label.value_or(""));
+      key += '@' + std::to_string(problem.nodes[like].domains[level.value()].value());
     }
     if (seen.contains(key) || !gang.some_pod_may_use(made_ready(node))) continue;
     const std::int64_t pods = pods_on_empty(gang, empty, like);
@@ -160,15 +159,17 @@ Remedies tolerate(const WaitingGang& gang, Admission& admission) {
   });
 }
 
-// One group at a time; the finest level that is coarse enough.
+// One group at a time; the finest level of its topology that is coarse enough.
 Remedies relax_levels(const WaitingGang& gang, Admission& admission) {
   Remedies found;
   const SnapshotGang* entry = gang.entry();
   if (!entry) return found;
-  const std::vector<std::string_view>& levels = gang.snapshot().definitions.topology;
-  const auto relax = [&](const std::string& subgroup, std::string_view required) {
-    if (required.empty()) return;
-    const auto at = std::ranges::find(levels, required) - levels.begin();
+  const SnapshotDefinitions& definitions = gang.snapshot().definitions;
+  const auto relax = [&](const std::string& subgroup, const TopologyRequest& request) {
+    const std::vector<LevelPlace> places = places_of_level(definitions, request.required, request.topology);
+    if (places.empty()) return;
+    const std::vector<std::string_view>& levels = definitions.topologies[places.front().topology].levels;
+    const auto at = static_cast<std::int64_t>(places.front().level);
     const auto changes = [&](std::int64_t steps) {
       const std::string level = steps > at ? "" : std::string(levels[static_cast<std::size_t>(at - steps)]);
       return Changes{change::SetRequiredLevel{gang.name(), subgroup, level}};
@@ -176,9 +177,8 @@ Remedies relax_levels(const WaitingGang& gang, Admission& admission) {
     if (const auto least = least_count(RemedyKind::kRelaxLevel, {1, 1, at + 1}, admission, changes))
       found.push_back(*least);
   };
-  relax("", entry->topology.required);
-  for (const SnapshotSubgroup& subgroup : entry->subgroups)
-    relax(std::string(subgroup.name), subgroup.topology.required);
+  relax("", entry->topology);
+  for (const SnapshotSubgroup& subgroup : entry->subgroups) relax(std::string(subgroup.name), subgroup.topology);
   return found;
 }
 

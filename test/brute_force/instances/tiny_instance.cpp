@@ -54,6 +54,7 @@ class TinyDraw {
     add_host_ports(pods_, seed_);
     snapshot["policy"]["wholeNodes"] = seed_ % 4 == 1;
     snapshot["pods"] = pods_;
+    if (features_.topology) divide_topology(snapshot);
     add_inter_pod(snapshot, seed_);
     exceed_nodes(snapshot, seed_);
     return snapshot.dump();
@@ -244,6 +245,22 @@ class TinyDraw {
         add_pods(name, "", pods);
       }
       gangs_.push_back(std::move(gang));
+    }
+  }
+
+  // Now and then topologies that cross, or of which two have one level.
+  void divide_topology(Json& snapshot) const {
+    if (seed_ % 5 > 1) return;
+    const bool share_racks = seed_ % 5 == 1;
+    snapshot.erase("topology");
+    snapshot["topologies"] = {{{"name", "zones"}, {"levels", Json::array({"zone"})}},
+                              {{"name", "racks"}, {"levels", Json::array({"rack"})}}};
+    if (!share_racks) return;
+    snapshot["topologies"][0]["levels"].push_back("rack");
+    std::size_t requests = 0;
+    for (Json& gang : snapshot["gangs"]) {
+      const bool needs_zones = gang.value("topology", Json::object()).dump().find("zone") != std::string::npos;
+      if (gang.contains("topology") && requests++ % 2 == 0) gang["topology"]["name"] = needs_zones ? "zones" : "racks";
     }
   }
 

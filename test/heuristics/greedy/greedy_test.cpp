@@ -54,6 +54,38 @@ TEST(Greedy, KeepsSubgroupsWithinTheirDomainsInsideTheParents) {
   EXPECT_EQ(outcome.node("x-0").substr(0, 1), "b");
 }
 
+// Racks a and b, zones x and y, one node for each pair.
+constexpr const char* kCrossing =
+    R"("topologies":[{"name":"net","levels":["rack"]},{"name":"power","levels":["zone"]}],"nodes":[
+     {"name":"ax","gpus":{"count":2},"labels":{"rack":"a","zone":"x"}},{"name":"ay","gpus":{"count":1},"labels":{"rack":"a","zone":"y"}},
+     {"name":"bx","gpus":{"count":1},"labels":{"rack":"b","zone":"x"}},{"name":"by","gpus":{"count":3},"labels":{"rack":"b","zone":"y"}}],)";
+
+TEST(Greedy, KeepsSubgroupsWithinTheDomainsOfTopologiesThatCross) {
+  const Solved outcome =
+      solved(std::string(kCrossing) +
+             R"("gangs":[{"name":"g","subgroups":[{"name":"x","minMember":3,"topology":{"required":"rack"}},
+       {"name":"y","minMember":4,"topology":{"required":"zone"}}]}],
+     "pods":[{"name":"x-0","gang":"g","subgroup":"x","gpu":{"count":1}},{"name":"x-1","gang":"g","subgroup":"x","gpu":{"count":1}},
+             {"name":"x-2","gang":"g","subgroup":"x","gpu":{"count":1}},{"name":"y-0","gang":"g","subgroup":"y","gpu":{"count":1}},
+             {"name":"y-1","gang":"g","subgroup":"y","gpu":{"count":1}},{"name":"y-2","gang":"g","subgroup":"y","gpu":{"count":1}},
+             {"name":"y-3","gang":"g","subgroup":"y","gpu":{"count":1}}])");
+  EXPECT_EQ(outcome.running("g"), 0) << "the zone y has four GPUs, and rack a none beside them but ax";
+}
+
+TEST(Greedy, ASubgroupLiesInWhatItsDomainAndThatOfItsParentHaveInCommon) {
+  const Solved outcome = solved(std::string(kCrossing) + R"("gangs":[{"name":"g","topology":{"required":"zone"},
+       "subgroups":[{"name":"x","minMember":2,"topology":{"required":"rack"}},{"name":"y","minMember":1}]}],
+     "pods":[{"name":"x-0","gang":"g","subgroup":"x","gpu":{"count":1}},{"name":"x-1","gang":"g","subgroup":"x","gpu":{"count":1}},
+             {"name":"y-0","gang":"g","subgroup":"y","gpu":{"count":2}}])");
+  EXPECT_EQ(outcome.running("g"), 0) << "by has three GPUs, ax two, and no zone holds both";
+  const Solved fits = solved(std::string(kCrossing) + R"("gangs":[{"name":"g","topology":{"required":"zone"},
+       "subgroups":[{"name":"x","minMember":2,"topology":{"required":"rack"}},{"name":"y","minMember":1}]}],
+     "pods":[{"name":"x-0","gang":"g","subgroup":"x","gpu":{"count":1}},{"name":"x-1","gang":"g","subgroup":"x","gpu":{"count":1}},
+             {"name":"y-0","gang":"g","subgroup":"y","gpu":{"count":1}}])");
+  EXPECT_EQ(fits.running("g"), 3);
+  EXPECT_EQ(fits.node("x-0"), fits.node("x-1"));
+}
+
 TEST(Greedy, NeedsOnlySoManySubgroups) {
   const Solved outcome = solved(R"("nodes":[{"name":"n","gpus":{"count":2}}],
      "gangs":[{"name":"g","minSubgroups":1,"subgroups":[{"name":"big","minMember":3},{"name":"small","minMember":2}]}],

@@ -204,11 +204,59 @@ TEST(KubernetesKai, TopologyLevelsAreLabelsOrAliases) {
                       {{"topology", "dc"}, {"requiredTopologyLevel", level}, {"preferredTopologyLevel", "zone"}}}});
   };
   const ImportedObjects made = imported({topology, constrained("rack")});
-  EXPECT_EQ(made.line["topology"], (Json{"zone", "x/rack"}));
-  EXPECT_EQ(made.gang("team/g")["topology"], (Json{{"required", "x/rack"}, {"preferred", "zone"}}));
+  EXPECT_EQ(made.line["topologies"], Json::parse(R"([{"name":"dc","levels":["zone","x/rack"]}])"));
+  EXPECT_EQ(made.gang("team/g")["topology"], (Json{{"name", "dc"}, {"required", "x/rack"}, {"preferred", "zone"}}));
   const ImportedObjects unknown = imported({topology, constrained("row"), kai_pod("p")});
   EXPECT_EQ(unknown.pod("team/p")["status"], "gated");
-  EXPECT_TRUE(unknown.says("a topology level that no Topology in the input has"));
+  EXPECT_TRUE(unknown.says("a topology level that its Topology does not have"));
+}
+
+Json topology_of(const char* name, const char* levels, const char* version = "kai.scheduler/v1alpha1") {
+  return object(version, "Topology", name, {{"levels", Json::parse(levels)}});
+}
+
+Json constraint(const char* topology, const char* required) {
+  return {{"topology", topology}, {"requiredTopologyLevel", required}};
+}
+
+TEST(KubernetesKai, EachSubgroupFindsItsLevelInTheTopologyThatItNames) {
+  const Json group =
+      kai("g", {{"subGroups",
+                 {{{"name", "a"}, {"minMember", 1}, {"topologyConstraint", constraint("net", "rack")}},
+                  {{"name", "b"}, {"minMember", 1}, {"topologyConstraint", constraint("power", "rack")}}}}});
+  const auto made = imported({topology_of("net", R"([{"nodeLabel":"rack"}])"),
+                              topology_of("power", R"([{"nodeLabel":"zone"},{"nodeLabel":"rack"}])"), group});
+  EXPECT_EQ(made.line["topologies"],
+            Json::parse(R"([{"name":"net","levels":["rack"]},{"name":"power","levels":["zone","rack"]}])"));
+  const Json subgroups = made.gang("team/g")["subgroups"];
+  EXPECT_EQ(subgroups[0]["topology"], (Json{{"name", "net"}, {"required", "rack"}}));
+  EXPECT_EQ(subgroups[1]["topology"], (Json{{"name", "power"}, {"required", "rack"}}));
+}
+
+TEST(KubernetesKai, AGroupOfATopologyThatIsNotThereIsHeld) {
+  const Json group = kai("g", {{"topologyConstraint", constraint("gone", "rack")}});
+  const auto made = imported({topology_of("net", R"([{"nodeLabel":"rack"}])"), group, kai_pod("p")});
+  EXPECT_EQ(made.pod("team/p")["status"], "gated");
+  EXPECT_TRUE(made.says("its group names a Topology that is not in the input"));
+  // Topologies of Kueue are none of KAI.
+  const auto of_kueue =
+      imported({topology_of("gone", R"([{"nodeLabel":"rack"}])", "kueue.x-k8s.io/v1beta1"), group, kai_pod("p")});
+  EXPECT_EQ(of_kueue.pod("team/p")["status"], "gated");
+}
+
+TEST(KubernetesTopology, OfTheSameLevelsAreWrittenOnce) {
+  const char* const racks = R"([{"nodeLabel":"zone"},{"nodeLabel":"rack"}])";
+  const Json first = kai("g", {{"topologyConstraint", constraint("b", "rack")}});
+  const auto made = imported({topology_of("a", racks), topology_of("b", racks), first});
+  EXPECT_EQ(made.line["topologies"], Json::parse(R"([{"name":"a","levels":["zone","rack"]}])"));
+  EXPECT_EQ(made.gang("team/g")["topology"]["name"], "a");
+}
+
+TEST(KubernetesTopology, OfTwoSystemsWithOneNameAreTold) {
+  const auto made = imported({topology_of("dc", R"([{"nodeLabel":"rack"}])"),
+                              topology_of("dc", R"([{"nodeLabel":"zone"}])", "kueue.x-k8s.io/v1beta1")});
+  EXPECT_EQ(made.line["topologies"],
+            Json::parse(R"([{"name":"dc","levels":["rack"]},{"name":"dc@kueue.x-k8s.io","levels":["zone"]}])"));
 }
 
 // KAI evicts nothing for a group before it has waited so long, since it was made or last evicted.
@@ -231,20 +279,16 @@ TEST(KubernetesKai, AGroupWithinItsPreemptionDelayPreemptsNever) {
   EXPECT_EQ(policy_at(3600 + 600), "none");
 }
 
-TEST(KubernetesTopology, OfSeveralTheOneWithFewerDomainsComesFirst) {
-  const auto at = [](const char* name, const char* zone, const char* rack) {
-    return labelled(labelled(labelled(node(name), "zone", zone), "rack", rack), "kubernetes.io/hostname", name);
-  };
+// kube-scheduler looks at the values of this key alone.
+TEST(KubernetesTopology, AKeyOfTheWorkloadApiIsATopologyByItself) {
   Json spec = gang_policy(2);
-  spec["schedulingConstraints"]["topology"] = {{{"key", "kubernetes.io/hostname"}}};
-  const Json racks =
-      object("kai.scheduler/v1alpha1", "Topology", "r", Json::parse(R"({"levels":[{"nodeLabel":"rack"}]})"));
-  const Json zones =
-      object("kai.scheduler/v1alpha1", "Topology", "z", Json::parse(R"({"levels":[{"nodeLabel":"zone"}]})"));
-  const ImportedObjects made =
-      imported({beta("g", spec), racks, zones, at("n1", "a", "1"), at("n2", "a", "2"), at("n3", "a", "2")});
-  EXPECT_EQ(made.line["topology"], (Json{"zone", "rack", "kubernetes.io/hostname"}));
-  EXPECT_EQ(made.gang("team/g")["topology"], (Json{{"required", "kubernetes.io/hostname"}}));
+  spec["schedulingConstraints"]["topology"] = {{{"key", "rack"}}};
+  const auto made = imported(
+      {beta("g", spec), beta("h", spec), topology_of("rack", R"([{"nodeLabel":"zone"},{"nodeLabel":"rack"}])")});
+  EXPECT_EQ(made.line["topologies"],
+            Json::parse(R"([{"name":"rack","levels":["zone","rack"]},{"name":"rack@label","levels":["rack"]}])"));
+  EXPECT_EQ(made.gang("team/g")["topology"], (Json{{"name", "rack@label"}, {"required", "rack"}}));
+  EXPECT_EQ(made.gang("team/h")["topology"], made.gang("team/g")["topology"]);
 }
 
 TEST(KubernetesKai, QueuesHaveTheirOwnUnitsAndDefaults) {

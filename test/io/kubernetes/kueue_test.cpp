@@ -106,13 +106,29 @@ TEST(KubernetesKueue, ATopologyIsThatOfTheGang) {
   Json one = annotated(grouped("a", "g"), "kueue.x-k8s.io/podset-required-topology", "cloud.com/rack");
   const auto made = imported({one, grouped("b", "g")});
   EXPECT_EQ(made.gang("team/g")["topology"], Json({{"required", "cloud.com/rack"}}));
-  EXPECT_EQ(made.line["topology"], Json::array({"cloud.com/rack"}));
+  EXPECT_EQ(made.line["topologies"], Json::parse(R"([{"name":"cloud.com/rack","levels":["cloud.com/rack"]}])"));
   const Json levels = object("kueue.x-k8s.io/v1beta1", "Topology", "t",
                              {{"levels", {{{"nodeLabel", "cloud.com/block"}}, {{"nodeLabel", "cloud.com/rack"}}}}});
   Json other = annotated(grouped("a", "g"), "kueue.x-k8s.io/podset-preferred-topology", "cloud.com/block");
   const auto preferred = imported({levels, other});
-  EXPECT_EQ(preferred.gang("team/g")["topology"], Json({{"preferred", "cloud.com/block"}}));
-  EXPECT_EQ(preferred.line["topology"], Json::array({"cloud.com/block", "cloud.com/rack"}));
+  EXPECT_EQ(preferred.gang("team/g")["topology"], Json({{"name", "t"}, {"preferred", "cloud.com/block"}}));
+  EXPECT_EQ(preferred.line["topologies"],
+            Json::parse(R"([{"name":"t","levels":["cloud.com/block","cloud.com/rack"]}])"));
+}
+
+// Kueue looks for the level in the topology of whichever flavor it assigns.
+TEST(KubernetesKueue, ALevelOfSeveralTopologiesMeansAllOfThem) {
+  const auto topology = [](const char* name, const char* levels) {
+    return object("kueue.x-k8s.io/v1beta2", "Topology", name, {{"levels", Json::parse(levels)}});
+  };
+  const Json a = topology("a", R"([{"nodeLabel":"block"},{"nodeLabel":"rack"}])");
+  const Json b = topology("b", R"([{"nodeLabel":"rack"},{"nodeLabel":"host"}])");
+  const auto asking_for = [&](const char* level) {
+    const Json one = annotated(grouped("p", "g"), "kueue.x-k8s.io/podset-required-topology", level);
+    return imported({a, b, one}).gang("team/g")["topology"];
+  };
+  EXPECT_EQ(asking_for("rack"), Json({{"required", "rack"}}));
+  EXPECT_EQ(asking_for("host"), Json({{"name", "b"}, {"required", "host"}}));
 }
 
 TEST(KubernetesKueue, PodsOfAJobThatAsksForATopologyAreAGang) {

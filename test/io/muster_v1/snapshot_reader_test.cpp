@@ -20,6 +20,11 @@ Snapshot read(const std::string& members) {
   return std::move(*snapshot);
 }
 
+std::string error(const std::string& members) {
+  const auto snapshot = SnapshotReader().read(R"({"format":"muster/v1",)" + members + "}");
+  return snapshot ? "" : std::string(error_code_text(snapshot.error().code)) + " " + snapshot.error().path;
+}
+
 Amount amount_of(const Snapshot& snapshot, const std::vector<ResourceAmount>& amounts, std::string_view name) {
   for (const ResourceAmount& amount : amounts) {
     if (snapshot.resource_names[amount.resource] == name) return amount.amount;
@@ -152,6 +157,22 @@ TEST(SnapshotReader, ReadsPastUsageInTheUnitsOfQuotas) {
   EXPECT_EQ(s.policy.over_time.usage_factor, 1);
 }
 
+TEST(SnapshotReader, ReadsSeveralTopologiesAndWhichOneARequestNames) {
+  const Snapshot s = read(R"("topologies":[{"name":"a","levels":["block","rack"]},{"name":"b","levels":["rack"]}],
+      "gangs":[{"name":"g","topology":{"name":"b","required":"rack"}}])");
+  const std::vector<SnapshotTopology> expected = {{"a", {"block", "rack"}}, {"b", {"rack"}}};
+  EXPECT_EQ(s.definitions.topologies, expected);
+  EXPECT_EQ(s.gangs[0].topology.topology, "b");
+}
+
+TEST(SnapshotReader, RefusesTopologiesThatContradictEachOther) {
+  const std::string a = R"({"name":"a","levels":["rack"]})";
+  EXPECT_EQ(error(R"("topology":["zone"],"topologies":[)" + a + "]"), "InvalidValue $.topologies");
+  EXPECT_EQ(error(R"("topologies":[)" + a + "," + a + "]"), "DuplicateName $.topologies[1]");
+  EXPECT_EQ(error(R"("topologies":[{"name":"a","levels":["x","x"]}])"), "InvalidValue $.topologies[0].levels[1]");
+  EXPECT_EQ(error(R"("topologies":[{"levels":["x"]}])"), "MissingKey $.topologies[0].name");
+}
+
 TEST(SnapshotReader, ReadsPriorityClassesAndPolicy) {
   const Snapshot s = read(R"("id":"x","time":"1970-01-01T00:00:10Z","topology":["zone","rack"],
       "priorityClasses":[{"name":"c","value":2000000000,"preemptible":true,"preemptionPolicy":"PreemptLowerPriority"}],
@@ -160,7 +181,8 @@ TEST(SnapshotReader, ReadsPriorityClassesAndPolicy) {
         "expectedWorkload":[{"pod":{"template":"t","gpu":{"count":2}},"weight":0.25},{"pod":{}}]},"podTemplates":{"t":{"gpuModels":["A100"]}})");
   EXPECT_EQ(s.id, "x");
   EXPECT_EQ(s.time, 10 * kNanosecondsPerSecond);
-  EXPECT_EQ(s.definitions.topology, (std::vector<std::string_view>{"zone", "rack"}));
+  ASSERT_EQ(s.definitions.topologies.size(), 1U);
+  EXPECT_EQ(s.definitions.topologies[0], (SnapshotTopology{"", {"zone", "rack"}}));
   EXPECT_EQ(s.definitions.priority_classes.at(0).value, 2'000'000'000);
   EXPECT_EQ(s.definitions.priority_classes[0].preemptible, true);
   EXPECT_EQ(s.policy.actions, (Actions{true, false, false, false, true}));

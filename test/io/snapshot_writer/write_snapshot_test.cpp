@@ -46,7 +46,7 @@ bool same(const QueueResource& a, const QueueResource& b) {
 }
 
 bool same(const TopologyRequest& a, const TopologyRequest& b) {
-  return std::tie(a.required, a.preferred) == std::tie(b.required, b.preferred);
+  return std::tie(a.required, a.preferred, a.topology) == std::tie(b.required, b.preferred, b.topology);
 }
 
 bool same(const SnapshotSubgroup& a, const SnapshotSubgroup& b) {
@@ -115,7 +115,7 @@ bool same_policy(const Snapshot& in_a, const Snapshot& in_b) {
 void expect_same(const Snapshot& a, const Snapshot& b, const std::string& why) {
   EXPECT_EQ(a.id, b.id) << why;
   EXPECT_EQ(a.time, b.time) << why;
-  EXPECT_EQ(a.definitions.topology, b.definitions.topology) << why;
+  EXPECT_EQ(a.definitions.topologies, b.definitions.topologies) << why;
   EXPECT_TRUE(same_policy(a, b)) << why;
   const auto in = [&](auto same_one) {
     return [&a, &b, same_one](const auto& x, const auto& y) { return same_one(a, x, b, y); };
@@ -170,6 +170,13 @@ TEST(WriteSnapshot, AnImportedListIsReadBackAsItWas) {
     std::ifstream file(entry.path());
     expect_round_trip(Json::parse(file).dump());
   }
+}
+
+TEST(WriteSnapshot, WritesSeveralTopologiesByTheirNames) {
+  expect_round_trip(
+      R"({"format":"muster/v1","topologies":[{"name":"a","levels":["zone","rack"]},{"name":"b","levels":["rack"]}],
+    "gangs":[{"name":"g","topology":{"name":"b","required":"rack"}}]})");
+  expect_round_trip(R"({"format":"muster/v1","topologies":[{"name":"a","levels":["zone"]}]})");
 }
 
 TEST(WriteSnapshot, WritesEveryKeyThatIsNotItsDefault) {

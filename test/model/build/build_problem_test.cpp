@@ -59,6 +59,9 @@ TEST(BuildProblem, NamesThatAreThereTwiceOrNotAtAllAreErrorsWithTheirPath) {
   EXPECT_EQ(error(R"(,"gangs":[{"name":"a","priorityClass":"x"}])"), "UnknownPriorityClass $.gangs[0].priorityClass");
   EXPECT_EQ(error(R"(,"gangs":[{"name":"a","topology":{"required":"rack"}}])"),
             "UnknownTopologyLevel $.gangs[0].topology.required");
+  EXPECT_EQ(error(R"(,"topologies":[{"name":"a","levels":["rack"]}],
+                     "gangs":[{"name":"a","topology":{"name":"b","required":"rack"}}])"),
+            "UnknownTopologyLevel $.gangs[0].topology.required");
   EXPECT_EQ(error(R"(,"pods":[{"name":"a"},{"name":"a"}])"), "DuplicateName $.pods[1].name");
   EXPECT_EQ(error(R"(,"pods":[{"name":"a","gang":"x"}])"), "UnknownGang $.pods[0].gang");
   EXPECT_EQ(error(R"(,"gangs":[{"name":"a"}],"pods":[{"name":"a"}])"), "DuplicateName $.pods[0].name");
@@ -192,6 +195,49 @@ TEST(BuildProblem, DomainIsAValueTogetherWithAllCoarserOnes) {
   EXPECT_TRUE(domains("d")[1].is_none());
   EXPECT_EQ(built->topology.domains[domains("a")[1]].nodes, (std::vector{built.node("a"), built.node("c")}));
   EXPECT_EQ(built->topology.domains.size(), 4U);
+}
+
+constexpr const char* kTwoPools =
+    R"("topologies":[{"name":"a","levels":["block","rack"]},{"name":"b","levels":["rack"]}],
+    "nodes":[{"name":"a0","labels":{"block":"1","rack":"r"}},{"name":"a1","labels":{"block":"2","rack":"r"}},
+             {"name":"b0","labels":{"rack":"r"}},{"name":"out","labels":{"block":"1"}}])";
+
+TEST(BuildProblem, DomainsCountTheCoarserLevelsOfTheirOwnTopologyAlone) {
+  const test::Case built(kTwoPools);
+  const auto domains = [&](std::string_view node) { return built->nodes[built.node(node)].domains; };
+  EXPECT_NE(domains("a0")[1], domains("a1")[1]);
+  EXPECT_EQ(domains("a0")[2], domains("a1")[2]);
+  EXPECT_EQ(domains("a0")[2], domains("b0")[2]);
+  EXPECT_TRUE(domains("b0")[0].is_none());
+  EXPECT_EQ(domains("out"), std::vector<DomainIndex>(3));
+  EXPECT_EQ(built->topology.levels.size(), 3U);
+}
+
+TEST(BuildProblem, ARequestWithoutATopologyMeansTheFirstThatANodeIsIn) {
+  const test::Case built(std::string(kTwoPools) +
+                         R"(,"gangs":[{"name":"any","topology":{"required":"rack"}},
+                             {"name":"b","topology":{"required":"rack","name":"b"}}],
+                             "pods":[{"name":"p","gang":"any"},{"name":"q","gang":"b"}])");
+  const auto level_of = [&](std::string_view gang) {
+    return built->groups[built->gangs[built.gang(gang)].root].required_level;
+  };
+  const auto domain_of = [&](std::string_view node) {
+    return built->nodes[built.node(node)].domains[level_of("any").value()];
+  };
+  EXPECT_TRUE(built->topology.levels[level_of("any")].is_joint());
+  EXPECT_EQ(level_of("b"), TopologyLevelIndex(2));
+  EXPECT_NE(domain_of("a0"), domain_of("a1"));
+  EXPECT_NE(domain_of("a0"), domain_of("b0"));
+  EXPECT_FALSE(domain_of("b0").is_none());
+  EXPECT_TRUE(domain_of("out").is_none());
+  EXPECT_FALSE(built->topology.is_own(built->topology.domains[domain_of("b0")].level));
+}
+
+TEST(BuildProblem, ALevelCoversTheFinerOnesOfItsTopologyAlone) {
+  const test::Case built(kTwoPools);
+  EXPECT_TRUE(built->topology.covers(TopologyLevelIndex(0), TopologyLevelIndex(1)));
+  EXPECT_FALSE(built->topology.covers(TopologyLevelIndex(1), TopologyLevelIndex(0)));
+  EXPECT_FALSE(built->topology.covers(TopologyLevelIndex(0), TopologyLevelIndex(2)));
 }
 
 TEST(BuildProblem, EqualPodsAreOneClassAndFiltersAreToldByNodeClass) {

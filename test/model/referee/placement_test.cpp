@@ -215,6 +215,43 @@ const Breach kGrowingBreaches[] = {
     {"a queue above its limit grows", referee::Rule::kLimit, "place e-2 n1", "place e-3 n2 gpus 0"},
 };
 
+// Two pools with chains of their own, and a topology that crosses both. `rack` is a level of two of them.
+const Scenario kPools{"pools", R"json({"format":"muster/v1",
+ "topologies":[{"name":"a","levels":["block","rack"]},{"name":"b","levels":["rack","host"]},{"name":"power","levels":["feed"]}],
+ "nodes":[
+  {"name":"a1","labels":{"block":"1","rack":"r","feed":"x"}},{"name":"a2","labels":{"block":"1","rack":"r","feed":"y"}},
+  {"name":"a3","labels":{"block":"2","rack":"r","feed":"x"}},
+  {"name":"b1","labels":{"rack":"r","host":"1","feed":"x"}},{"name":"b2","labels":{"rack":"r","host":"2","feed":"y"}}],
+ "gangs":[{"name":"of-a","topology":{"name":"a","required":"rack"}},{"name":"of-b","topology":{"name":"b","required":"rack"}},
+          {"name":"of-any","topology":{"required":"rack"}},{"name":"of-power","topology":{"required":"feed"}}],
+ "pods":[{"name":"a-0","gang":"of-a"},{"name":"a-1","gang":"of-a"},{"name":"b-0","gang":"of-b"},{"name":"b-1","gang":"of-b"},
+         {"name":"any-0","gang":"of-any"},{"name":"any-1","gang":"of-any"},{"name":"p-0","gang":"of-power"},{"name":"p-1","gang":"of-power"}]})json",
+                      R"(place a-0 a1
+place a-1 a2
+place b-0 b1
+place b-1 b2
+place any-0 b1
+place any-1 b2
+place p-0 a3
+place p-1 b1
+)"};
+
+const Breach kPoolsBreaches[] = {
+    {"a rack of the same name in another block", referee::Rule::kTopology, "place a-1 a2", "place a-1 a3"},
+    {"a node outside of the topology that is named", referee::Rule::kTopology, "place b-1 b2", "place b-1 a1"},
+    {"both nodes outside of it", referee::Rule::kTopology, "place b-0 b1\nplace b-1 b2", "place b-0 a1\nplace b-1 a1"},
+    {"one pod in each of two topologies", referee::Rule::kTopology, "place any-0 b1", "place any-0 a1"},
+    {"two racks of the first topology", referee::Rule::kTopology, "place any-0 b1\nplace any-1 b2",
+     "place any-0 a1\nplace any-1 a3"},
+    {"a domain of a topology that crosses", referee::Rule::kTopology, "place p-0 a3", "place p-0 a2"},
+};
+
+TEST(RefereeOfTopologies, PassesAValidPlan) { expect_valid(kPools); }
+
+TEST(RefereeOfTopologies, FindsEveryBreach) {
+  for (const Breach& breach : kPoolsBreaches) expect_found(kPools, breach);
+}
+
 TEST(RefereeOfGrowth, PassesAValidPlan) { expect_valid(kGrowing); }
 
 TEST(RefereeOfGrowth, FindsEveryBreach) {
