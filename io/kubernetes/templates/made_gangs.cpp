@@ -92,12 +92,14 @@ std::int64_t members_of(const PodMaker& maker) {
   return std::max<std::int64_t>(1, number_in(text_of(maker, "annotations", kMinMember), 1));
 }
 
+// Of pods that no other controller groups, Volcano reads the annotation of the pod alone.
 std::string_view volcano_queue(const PodMaker& maker) {
   if (!maker.policy.queue.empty()) return maker.policy.queue;
+  const bool is_of_pods = maker.row->gang == GangMaker::kNone;
   const std::string_view annotated = text_of(maker, "annotations", kQueueAnnotation);
-  if (!annotated.empty()) return annotated;
+  if (!annotated.empty() && !is_of_pods) return annotated;
   const std::string_view labelled = text_of(maker, "labels", "volcano.sh/queue-name");
-  if (!labelled.empty()) return labelled;
+  if (!labelled.empty() && !is_of_pods) return labelled;
   for (const PodRole& role : maker.roles) {
     const std::string_view of_pods = text_in(role.metadata, "annotations", kQueueAnnotation);
     if (!of_pods.empty()) return of_pods;
