@@ -110,6 +110,22 @@ TEST(SnapshotReader, ReadsQueuesInTheirUnits) {
   EXPECT_EQ(s.queues[1].preempt_min_runtime, std::nullopt);
 }
 
+TEST(SnapshotReader, ReadsBoundsOfAnyResourceOfAQueue) {
+  const Snapshot s = read(R"("queues":[{"name":"q","resources":{"x.com/card":{"quota":"2500m","limit":"unlimited"},
+      "pods":{"limit":2},"nvidia.com/mig-1g.10gb":{"limit":"1k"},"y.com/card":{}}},{"name":"r"}],
+      "nodes":[{"name":"n","resources":{"y.com/card":1}}])");
+  const std::vector<OtherQueueResource>& others = s.queues.at(0).other_resources;
+  ASSERT_EQ(others.size(), 4U);
+  EXPECT_EQ(others[0], (OtherQueueResource{kPods, kUnlimited, 2}));
+  EXPECT_EQ(s.resource_names[others[1].resource], "x.com/card");
+  EXPECT_EQ(others[1].quota, 2);
+  EXPECT_EQ(others[1].limit, kUnlimited);
+  EXPECT_EQ(s.resource_names[others[2].resource], "nvidia.com/mig-1g.10gb");
+  EXPECT_EQ(others[2].limit, 1000);
+  EXPECT_EQ(s.nodes[0].resources.back().resource, others[3].resource);
+  EXPECT_TRUE(s.queues[1].other_resources.empty());
+}
+
 TEST(SnapshotReader, ReadsGangsAndTheirSubgroups) {
   const Snapshot s = read(
       R"("gangs":[{"name":"a/g","queue":"q","priorityClass":"c","priority":7,"preemptible":false,"preemptionPolicy":"Never",
