@@ -278,7 +278,7 @@ struct SnapshotQueue {
   std::string_view parent;  // empty: a root
   std::int32_t priority = 100;
   QueueResource gpu, cpu, memory;
-  std::vector<OtherQueueResource> other_resources;  // sorted by resource, distinct
+  std::vector<OtherQueueResource> other_resources;                      // sorted by resource, distinct
   std::optional<Nanoseconds> preempt_min_runtime, reclaim_min_runtime;  // none: the parent's
 };
 

@@ -608,8 +608,7 @@ lp::LinearExpression Formulation::limited_usage(OtherLimitIndex limit) const {
   for (CellIndex index : in_.demand.cells.indices()) {
     const double one = asked(in_.demand.cells[index].gang_class, in_.demand.cells[index].demand);
     if (one <= 0) continue;
-    for (const auto& part : cell_columns_[index])
-      usage.add(part.column, static_cast<double>(part.pods) * one);
+    for (const auto& part : cell_columns_[index]) usage.add(part.column, static_cast<double>(part.pods) * one);
   }
   return usage;
 }

@@ -219,6 +219,25 @@ class GangWriter {
       }
     }
     document_.add_table(std::move(table));
+    write_other_limits();
+  }
+
+  void write_other_limits() {
+    const std::vector<OtherLimitIndex>& limits = problem_.queues[gang_.queue].other_limits;
+    if (limits.empty()) return;
+    const explain::AfterPlan end = explain::after_plan(problem_, run_.solution.plan);
+    Table table{.key = "otherLimits",
+                .title = "Limits on other resources",
+                .columns = {{"queue", "QUEUE"},
+                            {"resource", "RESOURCE"},
+                            {"allocated", "ALLOCATED", Align::kRight},
+                            {"limit", "LIMIT", Align::kRight}}};
+    for (const OtherLimitIndex index : limits) {
+      const OtherLimit& limit = problem_.lists.other_limits[index];
+      table.rows.push_back({std::string(problem_.queues[limit.queue].name),
+                            std::string(problem_.resource_name(limit.resource)), end.limited[index], limit.limit});
+    }
+    document_.add_table(std::move(table));
   }
 
   void write_funnel(const answers::Funnel& funnel) {

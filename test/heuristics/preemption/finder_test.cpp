@@ -67,7 +67,8 @@ TEST_F(Finder, TheCheapestUnitOfAQueueIsOfTheLowestPriority) {
   ASSERT_TRUE(unit);
   EXPECT_NE(unit->pods.front(), single_);
   all_.claim_for("g", PreemptionMode::kPreempt);
-  EXPECT_FALSE(all_.finder.cheapest_below(QueueIndex::none(), ResourceIndex::none())) << "nothing is below the claimant";
+  EXPECT_FALSE(all_.finder.cheapest_below(QueueIndex::none(), ResourceIndex::none()))
+      << "nothing is below the claimant";
 }
 
 }  // namespace
