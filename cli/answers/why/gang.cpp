@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, answers::kHolds> kHoldWords = {
     "placed by this plan, before this gang",
     "not preemptible",
     "fair share: its queue keeps what it has",
+    "shares of what is missing are not counted: its queue keeps what it has",
     "its priority is not lower",
     "within the minimum run time",
     "a disruption budget or `protect` keeps it",
