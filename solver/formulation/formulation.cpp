@@ -590,25 +590,25 @@ const std::optional<QueueAmounts>& Formulation::least_usage(DemandIndex demand, 
 // What counts against the limit in the end. It is the same wherever pods are.
 lp::LinearExpression Formulation::limited_usage(OtherLimitIndex limit) const {
   lp::LinearExpression usage;
-  usage.constant = static_cast<double>(in_.base.queues().limited_usage()[limit]);
+  usage.constant = in_.base.queues().limited_usage()[limit];
   const ResourceIndex resource = in_.problem.lists.other_limits[limit].resource;
   // Of one pod; 0 if the limit is none of its queue's.
-  const auto asked = [&](GangClassIndex index, DemandIndex demand) {
+  const auto asked = [&](GangClassIndex index, DemandIndex demand) -> Amount {
     const QueueIndex queue = in_.demand.gang_classes[index].queue;
-    if (queue.is_none()) return 0.0;
+    if (queue.is_none()) return 0;
     const std::vector<OtherLimitIndex>& limits = in_.problem.queues[queue].other_limits;
-    if (std::ranges::find(limits, limit) == limits.end()) return 0.0;
+    if (std::ranges::find(limits, limit) == limits.end()) return 0;
     const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[demand].pod_class];
-    return static_cast<double>(pod_class.request[resource.value()]);
+    return pod_class.request[resource.value()];
   };
   for (RunningCellIndex index : in_.demand.running.indices()) {
     const RunningCell& cell = in_.demand.running[index];
-    if (const double one = asked(cell.gang_class, cell.stay); one > 0) usage.add(staying(index), one);
+    if (const Amount one = asked(cell.gang_class, cell.stay); one > 0) usage.add(staying(index), one);
   }
   for (CellIndex index : in_.demand.cells.indices()) {
-    const double one = asked(in_.demand.cells[index].gang_class, in_.demand.cells[index].demand);
+    const Amount one = asked(in_.demand.cells[index].gang_class, in_.demand.cells[index].demand);
     if (one <= 0) continue;
-    for (const auto& part : cell_columns_[index]) usage.add(part.column, static_cast<double>(part.pods) * one);
+    for (const auto& part : cell_columns_[index]) usage.add(part.column, part.pods * one);
   }
   return usage;
 }
