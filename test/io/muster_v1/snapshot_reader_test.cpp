@@ -115,14 +115,13 @@ TEST(SnapshotReader, ReadsBoundsOfAnyResourceOfAQueue) {
       "pods":{"limit":2},"nvidia.com/mig-1g.10gb":{"limit":"1k"},"y.com/card":{}}},{"name":"r"}],
       "nodes":[{"name":"n","resources":{"y.com/card":1}}])");
   const std::vector<OtherQueueResource>& others = s.queues.at(0).other_resources;
-  ASSERT_EQ(others.size(), 4U);
-  EXPECT_EQ(others[0], (OtherQueueResource{kPods, kUnlimited, 2}));
-  EXPECT_EQ(s.resource_names[others[1].resource], "x.com/card");
-  EXPECT_EQ(others[1].quota, 2);
-  EXPECT_EQ(others[1].limit, kUnlimited);
-  EXPECT_EQ(s.resource_names[others[2].resource], "nvidia.com/mig-1g.10gb");
-  EXPECT_EQ(others[2].limit, 1000);
-  EXPECT_EQ(s.nodes[0].resources.back().resource, others[3].resource);
+  std::string bounds;
+  for (const OtherQueueResource& other : others)
+    bounds += std::string(s.resource_names[other.resource]) + " " + std::to_string(other.quota) + " " +
+              std::to_string(other.limit) + "; ";
+  EXPECT_EQ(bounds, "pods -1 2; y.com/card -1 -1; x.com/card 2 -1; nvidia.com/mig-1g.10gb -1 1000; ");
+  EXPECT_TRUE(std::ranges::is_sorted(others, {}, &OtherQueueResource::resource));
+  EXPECT_EQ(s.nodes[0].resources.back().resource, others[1].resource);
   EXPECT_TRUE(s.queues[1].other_resources.empty());
 }
 
