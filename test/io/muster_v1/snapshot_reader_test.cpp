@@ -1,6 +1,7 @@
 // What a good line means: values, units, defaults, templates, equal specs.
 #include "io/muster_v1/snapshot_reader.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
