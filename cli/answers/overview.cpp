@@ -32,8 +32,21 @@ class OverviewMaker {
   void begin_queues() {
     const FairShares shares = compute_fair_shares(problem_);
     for (const QueueIndex queue : problem_.queues.indices()) {
-      overview_.queues.push_back({queue, shares.share[queue], state_.queues().usage()[queue], 0, 0, 0, {}});
+      overview_.queues.push_back(
+          {queue, shares.share[queue], state_.queues().usage()[queue], 0, 0, 0, {}, other_limits_of(queue)});
     }
+  }
+
+  std::string other_limits_of(QueueIndex queue) const {
+    std::string text;
+    for (const OtherLimitIndex index : problem_.queues[queue].other_limits) {
+      const OtherLimit& limit = problem_.lists.other_limits[index];
+      if (limit.queue != queue) continue;
+      text.append(text.empty() ? "" : ", ").append(problem_.resource_name(limit.resource));
+      text.append(" ").append(std::to_string(state_.queues().limited_usage()[index]));
+      text.append(" of ").append(std::to_string(limit.limit));
+    }
+    return text;
   }
 
   void add_gang(GangIndex index) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct QueueOverview {
   MicroGpu waiting_gpus = 0;  // that pending pods request
   std::int64_t running_gangs = 0, waiting_gangs = 0;
   std::optional<std::int64_t> longest_wait_seconds;  // of the gangs that wait
+  std::string other_limits;                          // "pods 2 of 3", for people: those of its own
 };
 
 // Of all devices of one model and memory. `devices` is the sum of the three amounts and of what is free on cordoned

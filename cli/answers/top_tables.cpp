@@ -52,21 +52,23 @@ std::vector<Cell> queue_row(const Problem& problem, const QueueOverview& row) {
   const bool is_over = gpu_quota != kUnlimited && allocated > gpu_quota;
   const Meaning meaning = starves ? Meaning::kBad : is_over ? Meaning::kWarning : Meaning::kPlain;
   const std::int64_t limit = queue.limit[kQueueGpu];
-  return {queue.name,
-          queue_cell(problem, queue.parent),
-          queue.priority,
-          quota(gpu_quota, kMicro),
-          limit == kUnlimited ? Cell() : Cell(gpus(limit)),
-          gpus(row.fair_share[kQueueGpu]),
-          Cell(gpus(allocated)).meaning(meaning),
-          gpus(row.waiting_gpus),
-          row.running_gangs,
-          row.waiting_gangs,
-          quota(queue.quota[kQueueCpu], kMilli),
-          Decimal{row.allocated[kQueueCpu], kMilli},
-          memory_quota(queue.quota[kQueueMemory]),
-          memory(row.allocated[kQueueMemory]),
-          age(row.longest_wait_seconds)};
+  std::vector<Cell> cells = {queue.name,
+                             queue_cell(problem, queue.parent),
+                             queue.priority,
+                             quota(gpu_quota, kMicro),
+                             limit == kUnlimited ? Cell() : Cell(gpus(limit)),
+                             gpus(row.fair_share[kQueueGpu]),
+                             Cell(gpus(allocated)).meaning(meaning),
+                             gpus(row.waiting_gpus),
+                             row.running_gangs,
+                             row.waiting_gangs,
+                             quota(queue.quota[kQueueCpu], kMilli),
+                             Decimal{row.allocated[kQueueCpu], kMilli},
+                             memory_quota(queue.quota[kQueueMemory]),
+                             memory(row.allocated[kQueueMemory]),
+                             age(row.longest_wait_seconds)};
+  if (!problem.lists.other_limits.empty()) cells.emplace_back(row.other_limits);
+  return cells;
 }
 
 std::vector<Cell> gang_row(const Problem& problem, const GangOverview& row, const GangState* state) {
@@ -131,6 +133,8 @@ Table queue_table(const Problem& problem, const Overview& overview) {
                           {"memoryQuota", "MEMORY QUOTA", kRight, kWide},
                           {"memoryAllocated", "MEMORY ALLOCATED", kRight, kWide},
                           {"longestWaitSeconds", "LONGEST WAIT", kRight}}};
+  if (!problem.lists.other_limits.empty())
+    table.columns.push_back({"otherLimits", "OTHER LIMITS", Align::kLeft, kWide});
   std::vector<QueueOverview> rows = overview.queues;
   std::ranges::stable_sort(rows, [&](const QueueOverview& a, const QueueOverview& b) {
     const auto key = [&](const QueueOverview& row) {

@@ -39,7 +39,7 @@ bool NodeNominator::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
   // Moves cannot help if not even the total of what is free is enough.
   if (claim_.mode == PreemptionMode::kConsolidate && !ranks_.any_after(claim_.rank) && !fits_total(state_, pod_class))
     return false;
-  if (!claim_.exchange && !queue_.free_queue()) {
+  if (!claim_.exchange && !queue_.free_queue(pod_class)) {
     state_.rollback(before);
     return false;
   }

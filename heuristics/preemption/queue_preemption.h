@@ -24,14 +24,18 @@ class QueuePreemption {
         check_(check) {}
 
   // If the claimant's queue (or one above it) is at its limit, some of the pods that run in it leave, the cheapest
-  // first. False: what the claim adds does not fit in the queue even so; some pods may have left. Cost: O(pods) for
-  // each victim.
-  bool free_queue();
+  // first. False: what the claim adds, one pod of the class at least, does not fit in the queue even so; some pods may
+  // have left. Cost: O(pods) for each victim.
+  bool free_queue(const PodClass& pod_class);
   // The same until what the claimant's gang asks for in all is free.
   bool free_min_resources();
 
  private:
-  QueueIndex full_queue() const;
+  struct FullQueue {
+    QueueIndex queue;        // none: all have room
+    ResourceIndex resource;  // whose limit it is at; none: gpu, cpu or memory
+  };
+  FullQueue full_queue(const PodClass& pod_class) const;
 
   const Problem& problem_;
   const ClusterState& state_;

@@ -37,6 +37,9 @@ QueueBounds queue_bounds(const Problem& problem, const ClusterState& before) {
     bounds.non_preemptible.push_back(
         larger_of(quota_binds ? q.quota : kFree, before.queues().non_preemptible_usage()[queue]));
   }
+  for (const OtherLimitIndex limit : problem.lists.other_limits.indices())
+    bounds.limited_usage.push_back(
+        std::max(problem.lists.other_limits[limit].limit, before.queues().limited_usage()[limit]));
   return bounds;
 }
 
@@ -59,6 +62,16 @@ bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gan
   return std::ranges::all_of(state.problem().queues[gang.queue].ancestors, [&](QueueIndex queue) {
     return within(state.queues().usage()[queue], added, bounds.usage[queue]);
   });
+}
+
+OtherLimitIndex exceeded_limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang,
+                               const PodClass& pod_class) {
+  const Problem& problem = state.problem();
+  for (const OtherLimitIndex limit : problem.queues[gang.queue].other_limits) {
+    const Amount added = pod_class.request[problem.lists.other_limits[limit].resource.value()];
+    if (added > 0 && state.queues().limited_usage()[limit] + added > bounds.limited_usage[limit]) return limit;
+  }
+  return OtherLimitIndex::none();
 }
 
 bool quota(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added) {
@@ -127,12 +140,17 @@ MinResources::Sums MinResources::sums_of(const ClusterState& state, const std::v
   return sums;
 }
 
+bool has_queue_room(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const PodClass& pod_class,
+                    NodeIndex node) {
+  const QueueAmounts added = queue_usage(pod_class, state.problem().class_of(node));
+  return fit::limit(state, bounds, gang, added) && fit::quota(state, bounds, gang, added) &&
+         fit::exceeded_limit(state, bounds, gang, pod_class).is_none();
+}
+
 bool fits_queue(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
   const Problem& problem = state.problem();
   const Gang& gang = problem.gangs[problem.pods[pod].gang];
-  if (!fit::queue_exists(gang)) return false;
-  const QueueAmounts added = queue_usage(problem.class_of(pod), problem.class_of(node));
-  return fit::limit(state, bounds, gang, added) && fit::quota(state, bounds, gang, added);
+  return fit::queue_exists(gang) && has_queue_room(state, bounds, gang, problem.class_of(pod), node);
 }
 
 namespace {

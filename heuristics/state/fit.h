@@ -21,6 +21,7 @@ namespace muster {
 inline constexpr Amount kNoBound = std::numeric_limits<Amount>::max();
 struct QueueBounds {
   Indexed<QueueIndex, QueueAmounts> usage;            // Limit
+  Indexed<OtherLimitIndex, Amount> limited_usage;     // Limit, of other resources
   Indexed<QueueIndex, QueueAmounts> non_preemptible;  // Quota of the non-preemptible
 };
 // Cost: O(queues). `before`: the snapshot as it is.
@@ -87,6 +88,10 @@ bool devices_at(const Room& room, const Problem& problem, const PodClass& pod_cl
                 const DeviceList& devices);
 // Limit, on every queue on the way to the root.
 bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added);
+// The same of the resources other than gpu, cpu and memory. The bound that one more pod of the class exceeds; none: it
+// exceeds none.
+OtherLimitIndex exceeded_limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang,
+                               const PodClass& pod_class);
 // Quota of the non-preemptible, on every queue on the way to the root.
 bool quota(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added);
 // minResources: what is free or freed on the nodes that the gang's pods could use, each gang by itself; what pods hold
@@ -113,6 +118,9 @@ class MinResources {
   std::map<std::vector<bool>, Sums> known_;  // by the node classes that may be used
 };
 
+// Limit and Quota of the non-preemptible, of a gang whose queue exists: one more pod of the class, on a node.
+bool has_queue_room(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const PodClass& pod_class,
+                    NodeIndex node);
 // Whether the pod's queue exists and may use what the pod takes on that node.
 bool fits_queue(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node);
 

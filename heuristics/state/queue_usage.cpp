@@ -11,6 +11,7 @@ QueueUsage::QueueUsage(const Problem& problem)
     : problem_(&problem),
       usage_(problem.queues.size(), QueueAmounts{}),
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
+      limited_usage_(problem.lists.other_limits.size(), 0),
       buckets_(std::clamp<std::size_t>(problem.objective.priorities.size(), 1, kTuning.heuristics.priorities)) {
   usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
 }
@@ -27,6 +28,8 @@ void QueueUsage::count(const Gang& gang, const PodClass& pod_class, NodeIndex no
       if (!gang.preemptible) non_preemptible_usage_[queue][r] += change;
     }
   }
+  for (const OtherLimitIndex limit : problem_->queues[gang.queue].other_limits)
+    limited_usage_[limit] += by * pod_class.request[problem_->lists.other_limits[limit].resource.value()];
 }
 
 std::size_t QueueUsage::bucket_of(std::int32_t priority) const {

@@ -16,6 +16,8 @@ class QueueUsage {
 
   const Indexed<QueueIndex, QueueAmounts>& usage() const { return usage_; }
   const Indexed<QueueIndex, QueueAmounts>& non_preemptible_usage() const { return non_preemptible_usage_; }
+  // What counts against each of the limits on other resources.
+  const Indexed<OtherLimitIndex, Amount>& limited_usage() const { return limited_usage_; }
   // The part of a queue's usage by pods of effective priority `priority` or more. Exact for up to
   // HeuristicsTuning::priorities; beyond that, adjacent ones are counted together. Cost:
   // O(HeuristicsTuning::priorities).
@@ -29,6 +31,7 @@ class QueueUsage {
 
   const Problem* problem_;
   Indexed<QueueIndex, QueueAmounts> usage_, non_preemptible_usage_;
+  Indexed<OtherLimitIndex, Amount> limited_usage_;
   std::vector<QueueAmounts> usage_by_priority_;  // queue x bucket, highest priorities first
   std::size_t buckets_;
 };

@@ -44,7 +44,30 @@ bool read_queue_resource(SnapshotInput& in, json::JsonValue v, SnapshotQueue& qu
   return json::read_fields(in, v, kQueueResourceFields<Unit>, queue.*Member);
 }
 
-constexpr std::array<json::Field<SnapshotInput, SnapshotQueue>, 8> kQueueFields = {
+constexpr std::array<json::Field<SnapshotInput, OtherQueueResource>, 2> kOtherQueueResourceFields = {
+    {{"quota", [](SnapshotInput& in, json::JsonValue v,
+                  OtherQueueResource& r) { return read_share_amount<QuantityUnit::kOne>(in, v, r.quota); }},
+     {"limit", [](SnapshotInput& in, json::JsonValue v, OtherQueueResource& r) {
+        return read_share_amount<QuantityUnit::kOne>(in, v, r.limit);
+      }}}};
+
+bool read_other_resources(SnapshotInput& in, json::JsonValue object, SnapshotQueue& queue) {
+  if (!in.expect(object, json::JsonKind::kObject)) return false;
+  for (const json::JsonMember member : object.members()) {
+    if (member.key == "gpu" || member.key == "cpu" || member.key == "memory") {
+      return in.fail_value(member.value,
+                           "set the queue's own key \"" + std::string(member.key) + "\" instead of this one");
+    }
+    OtherQueueResource& other = queue.other_resources.emplace_back();
+    if (!in.find_resource(member, other.resource) ||
+        !json::read_fields(in, member.value, kOtherQueueResourceFields, other))
+      return false;
+  }
+  std::ranges::sort(queue.other_resources, {}, &OtherQueueResource::resource);
+  return in.check_duplicates(object);
+}
+
+constexpr std::array<json::Field<SnapshotInput, SnapshotQueue>, 9> kQueueFields = {
     {{"name", [](SnapshotInput& in, json::JsonValue v, SnapshotQueue& q) { return in.read_name(v, q.name); }, true},
      {"parent", [](SnapshotInput& in, json::JsonValue v, SnapshotQueue& q) { return in.read_name(v, q.parent); }},
      {"priority",
@@ -52,6 +75,7 @@ constexpr std::array<json::Field<SnapshotInput, SnapshotQueue>, 8> kQueueFields 
      {"gpu", read_queue_resource<QuantityUnit::kMillionth, &SnapshotQueue::gpu>},
      {"cpu", read_queue_resource<QuantityUnit::kThousandth, &SnapshotQueue::cpu>},
      {"memory", read_queue_resource<QuantityUnit::kOne, &SnapshotQueue::memory>},
+     {"resources", read_other_resources},
      {"preemptMinRuntime", [](SnapshotInput& in, json::JsonValue v,
                               SnapshotQueue& q) { return in.read_duration(v, q.preempt_min_runtime.emplace()); }},
      {"reclaimMinRuntime", [](SnapshotInput& in, json::JsonValue v, SnapshotQueue& q) {
@@ -97,6 +121,7 @@ bool read_priority_classes(SnapshotInput& input, json::JsonValue list) {
 void add_queue_objects(std::vector<json::KnownObject>& out) {
   out.push_back(json::known_object("queue", kQueueFields));
   out.push_back(json::known_object("queueResource", kQueueResourceFields<QuantityUnit::kOne>));
+  out.push_back(json::known_object("otherQueueResource", kOtherQueueResourceFields));
   out.push_back(json::known_object("priorityClass", kPriorityClassFields));
 }
 

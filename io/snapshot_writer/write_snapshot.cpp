@@ -154,6 +154,7 @@ class SnapshotWriter {
     write_queue_resource("gpu", queue.gpu, kMillion);
     if (is_set(queue.cpu)) write_queue_resource("cpu", queue.cpu, 1000);
     if (is_set(queue.memory)) write_queue_resource("memory", queue.memory, 1);
+    write_other_resources(queue.other_resources);
     write_seconds(writer_, "preemptMinRuntime", queue.preempt_min_runtime);
     write_seconds(writer_, "reclaimMinRuntime", queue.reclaim_min_runtime);
   }
@@ -167,6 +168,22 @@ class SnapshotWriter {
     if (resource.quota != kUnlimited) writer_.raw(R"(,"quota":)").decimal(resource.quota, scale);
     if (resource.limit != kUnlimited) writer_.raw(R"(,"limit":)").decimal(resource.limit, scale);
     if (resource.usage) writer_.raw(R"(,"usage":)").decimal(static_cast<Amount>(*resource.usage), scale);
+    writer_.raw("}");
+  }
+
+  void write_other_resources(const std::vector<OtherQueueResource>& resources) {
+    if (resources.empty()) return;
+    bool first = true;
+    writer_.raw(R"(,"resources":{)");
+    for (const OtherQueueResource& resource : resources) {
+      std::string text;
+      json::JsonWriter members(text);
+      if (resource.quota != kUnlimited) write_number(members, "quota", resource.quota);
+      if (resource.limit != kUnlimited) write_number(members, "limit", resource.limit);
+      writer_.separate(first).string(snapshot_.resource_names[resource.resource]).raw(":{");
+      if (!text.empty()) writer_.raw(std::string_view(text).substr(1));
+      writer_.raw("}");
+    }
     writer_.raw("}");
   }
 

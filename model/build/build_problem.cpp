@@ -62,6 +62,7 @@ Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
   build_expected_workload(draft);
   build_over_time(draft);
   build_expected_there(draft);
+  tell_uncounted_quotas(snapshot);
   return std::move(draft.problem);
 }
 

@@ -16,6 +16,14 @@ Queue queue_of(const SnapshotQueue& source) {
   return queue;
 }
 
+void add_other_limits(const SnapshotQueue& source, QueueIndex queue, Problem& problem) {
+  for (const OtherQueueResource& other : source.other_resources) {
+    if (other.limit == kUnlimited) continue;
+    problem.queues[queue].other_limits.push_back(
+        problem.lists.other_limits.push_back({queue, other.resource, other.limit}));
+  }
+}
+
 Failure add_queues(ProblemDraft& draft) {
   const std::vector<SnapshotQueue>& sources = draft.snapshot.queues;
   static const SnapshotQueue the_default{.name = "default",
@@ -24,6 +32,7 @@ Failure add_queues(ProblemDraft& draft) {
                                          .gpu = {},
                                          .cpu = {},
                                          .memory = {},
+                                         .other_resources = {},
                                          .preempt_min_runtime = {},
                                          .reclaim_min_runtime = {}};
   if (sources.empty()) {
@@ -33,6 +42,7 @@ Failure add_queues(ProblemDraft& draft) {
   draft.queues.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const QueueIndex index = draft.problem.queues.push_back(queue_of(sources[i]));
+    add_other_limits(sources[i], index, draft.problem);
     if (!draft.queues.insert(sources[i].name, index.value()).second) {
       return name_error(ErrorCode::kDuplicateName, path_to("queues", i, "name"), "duplicate queue", sources[i].name);
     }
@@ -60,6 +70,7 @@ void inherit(ProblemDraft& draft, QueueIndex index) {
   if (!queue.parent.is_none()) {
     const Queue& parent = draft.problem.queues[queue.parent];
     queue.ancestors.insert(queue.ancestors.end(), parent.ancestors.begin(), parent.ancestors.end());
+    queue.other_limits.insert(queue.other_limits.end(), parent.other_limits.begin(), parent.other_limits.end());
     queue.preempt_min_runtime = parent.preempt_min_runtime;
     queue.reclaim_min_runtime = parent.reclaim_min_runtime;
   }
@@ -92,7 +103,31 @@ Failure walk_forest(ProblemDraft& draft) {
   return {};
 }
 
+std::string quotas_of(const Snapshot& snapshot, const SnapshotQueue& queue) {
+  std::string text;
+  for (const OtherQueueResource& other : queue.other_resources) {
+    if (other.quota == kUnlimited) continue;
+    text.append(text.empty() ? "" : ", ").append(snapshot.resource_names[other.resource]);
+    text.append(" ").append(std::to_string(other.quota));
+  }
+  return text;
+}
+
 }  // namespace
+
+void tell_uncounted_quotas(Snapshot& snapshot) {
+  for (const SnapshotQueue& queue : snapshot.queues) {
+    const std::string quotas = quotas_of(snapshot, queue);
+    if (quotas.empty()) continue;
+    Warning warning{ErrorCode::kRemark, "queue", std::string(queue.name),
+                    "its quota (" + quotas +
+                        ") is not counted: only gpu, cpu and memory have quotas and fair shares, so nothing is "
+                        "reclaimed for it, and it bounds nothing"};
+    // Of a snapshot that is built once more.
+    if (std::ranges::find(snapshot.anomalies.warnings, warning) == snapshot.anomalies.warnings.end())
+      snapshot.anomalies.tell(std::move(warning));
+  }
+}
 
 Failure build_queues(ProblemDraft& draft) {
   for (const auto step : {add_queues, link_parents, walk_forest}) {

@@ -46,10 +46,11 @@ bool plans(const Policy& policy, const SnapshotPod& pod);
 // as failed. The plan does not mention them. Idempotent.
 void leave_out_foreign_pods(Snapshot& snapshot);
 
-// Names, forest, inherited minimum run times.
 // Names, forest, inherited minimum run times. Each queue lists all above it, so that they are few.
 inline constexpr std::size_t kMostQueueDepth = 64;
 Failure build_queues(ProblemDraft& draft);
+// A warning for each queue with a quota of a resource other than gpu, cpu and memory. Idempotent.
+void tell_uncounted_quotas(Snapshot& snapshot);
 
 // Names, topology levels and domains, classes of equal nodes.
 Failure build_nodes(ProblemDraft& draft);

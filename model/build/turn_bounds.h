@@ -22,9 +22,12 @@ class TurnBounds {
     QueueAmounts all{}, non_preemptible{};
   };
   void add(QueueIndex queue, const QueueAmounts& amounts, bool preemptible);
+  template <class AmountOf>
+  void add_limited(QueueIndex queue, const AmountOf& amount_of);
 
   const Problem& problem_;
   Indexed<QueueIndex, Sums> sums_;
+  Indexed<OtherLimitIndex, Amount> limited_;
 };
 
 }  // namespace muster

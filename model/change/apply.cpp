@@ -46,9 +46,11 @@ struct TextOf {
       case QueueResourceKind::kCpu:
         return setting(flag, change.queue, "cpu:" + amount_text(change.amount, 1'000));
       case QueueResourceKind::kMemory:
+        return setting(flag, change.queue, "memory:" + amount_text(change.amount, 1));
+      case QueueResourceKind::kOther:
         break;
     }
-    return setting(flag, change.queue, "memory:" + amount_text(change.amount, 1));
+    return setting(flag, change.queue, change.other + ":" + amount_text(change.amount, 1));
   }
   std::string operator()(const SetPriority& change) const {
     return setting("--set-priority", change.gang, number(change.priority));
@@ -75,6 +77,13 @@ struct TextOf {
 QueueResource& resource_of(SnapshotQueue& queue, QueueResourceKind kind) {
   if (kind == QueueResourceKind::kCpu) return queue.cpu;
   return kind == QueueResourceKind::kMemory ? queue.memory : queue.gpu;
+}
+
+OtherQueueResource& other_resource_of(SnapshotQueue& queue, ResourceIndex resource) {
+  std::vector<OtherQueueResource>& others = queue.other_resources;
+  const auto at = std::ranges::lower_bound(others, resource, {}, &OtherQueueResource::resource);
+  if (at != others.end() && at->resource == resource) return *at;
+  return *others.insert(at, {resource, kUnlimited, kUnlimited});
 }
 
 }  // namespace
@@ -108,8 +117,14 @@ Failure apply_one(const SetQueue& change, Snapshot& snapshot) {
   if (found == snapshot.queues.end()) return unknown("queue", change.queue);
   if (change.amount < 0 && change.amount != kUnlimited)
     return InputError{ErrorCode::kInvalidValue, "$", "a quota or a limit is negative"};
-  QueueResource& resource = resource_of(*found, change.resource);
-  (change.kind == QueueAmountKind::kQuota ? resource.quota : resource.limit) = change.amount;
+  const auto set = [&](auto& resource) {
+    (change.kind == QueueAmountKind::kQuota ? resource.quota : resource.limit) = change.amount;
+  };
+  if (change.resource == QueueResourceKind::kOther) {
+    set(other_resource_of(*found, resource_named(snapshot, change.other)));
+  } else {
+    set(resource_of(*found, change.resource));
+  }
   return {};
 }
 

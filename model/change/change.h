@@ -57,14 +57,15 @@ struct Drain {
   std::string node;
 };
 
-enum class QueueResourceKind : std::uint8_t { kGpu, kCpu, kMemory };
+enum class QueueResourceKind : std::uint8_t { kGpu, kCpu, kMemory, kOther };
 enum class QueueAmountKind : std::uint8_t { kQuota, kLimit };
-// GPUs in millionths of a device, cpu in thousandths, memory in bytes; kUnlimited.
+// GPUs in millionths of a device, cpu in thousandths, memory in bytes, other resources in their own unit; kUnlimited.
 struct SetQueue {
   std::string queue;
   QueueResourceKind resource = QueueResourceKind::kGpu;
   QueueAmountKind kind = QueueAmountKind::kQuota;
   Amount amount = kUnlimited;
+  std::string other = {};  // name of the resource, if it is another one
 };
 
 // Of a gang, or of a pod that is a gang by itself. What its priority class says besides the value stays, and so does

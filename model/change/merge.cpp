@@ -146,25 +146,11 @@ bool uses_default_queue(const Snapshot& snapshot) {
          });
 }
 
-// A snapshot without queues has the queue `default`, which both may rely on.
-void add_queues(const Snapshot& more, Snapshot& snapshot) {
-  if (more.queues.empty() && snapshot.queues.empty()) return;
-  if (snapshot.queues.empty()) snapshot.queues.emplace_back().name = "default";
-  add_new(more.queues, snapshot.queues);
-  const bool is_known = std::ranges::find(snapshot.queues, "default", &SnapshotQueue::name) != snapshot.queues.end();
-  if (more.queues.empty() && !is_known && uses_default_queue(more)) snapshot.queues.emplace_back().name = "default";
-}
-
-void add_definitions(const Snapshot& more, Snapshot& snapshot) {
-  add_new(more.definitions.namespaces, snapshot.definitions.namespaces);
-  add_new(more.definitions.priority_classes, snapshot.definitions.priority_classes);
-  add_queues(more, snapshot);
-  add_budgets(more.disruption_budgets, snapshot.disruption_budgets);
-}
-
 // Where the other snapshot's resources are in this one.
-Indexed<ResourceIndex, ResourceIndex> resource_places(const Snapshot& more, Snapshot& snapshot) {
-  Indexed<ResourceIndex, ResourceIndex> places;
+using ResourcePlaces = Indexed<ResourceIndex, ResourceIndex>;
+
+ResourcePlaces resource_places(const Snapshot& more, Snapshot& snapshot) {
+  ResourcePlaces places;
   for (const ResourceIndex resource : more.resource_names.indices()) {
     ResourceIndex place = ResourceIndex::none();
     for (const ResourceIndex known : snapshot.resource_names.indices()) {
@@ -176,12 +162,37 @@ Indexed<ResourceIndex, ResourceIndex> resource_places(const Snapshot& more, Snap
   return places;
 }
 
+// `amounts` of the other snapshot become those of this one.
+template <class OfResource>
+void settle(const ResourcePlaces& places, std::vector<OfResource>& amounts) {
+  for (OfResource& amount : amounts) amount.resource = places[amount.resource];
+  std::ranges::sort(amounts, {}, &OfResource::resource);
+}
+
+// A snapshot without queues has the queue `default`, which both may rely on.
+void add_queues(const Snapshot& more, const ResourcePlaces& places, Snapshot& snapshot) {
+  if (more.queues.empty() && snapshot.queues.empty()) return;
+  if (snapshot.queues.empty()) snapshot.queues.emplace_back().name = "default";
+  std::vector<SnapshotQueue> queues = more.queues;
+  for (SnapshotQueue& queue : queues) settle(places, queue.other_resources);
+  add_new(queues, snapshot.queues);
+  const bool is_known = std::ranges::find(snapshot.queues, "default", &SnapshotQueue::name) != snapshot.queues.end();
+  if (more.queues.empty() && !is_known && uses_default_queue(more)) snapshot.queues.emplace_back().name = "default";
+}
+
+void add_definitions(const Snapshot& more, const ResourcePlaces& places, Snapshot& snapshot) {
+  add_new(more.definitions.namespaces, snapshot.definitions.namespaces);
+  add_new(more.definitions.priority_classes, snapshot.definitions.priority_classes);
+  add_queues(more, places, snapshot);
+  add_budgets(more.disruption_budgets, snapshot.disruption_budgets);
+}
+
 class Merging {
  public:
-  Merging(const Snapshot& more, Snapshot& snapshot)
+  Merging(const Snapshot& more, const ResourcePlaces& places, Snapshot& snapshot)
       : more_(more),
         snapshot_(snapshot),
-        places_(resource_places(more, snapshot)),
+        places_(places),
         topologies_(more, snapshot),
         first_spec_(snapshot.pod_specs.size()),
         first_terms_(snapshot.own_gang_terms.size()) {}
@@ -189,7 +200,7 @@ class Merging {
   void add_workload() {
     for (const PodSpec& spec : more_.pod_specs) {
       PodSpec& added = snapshot_.pod_specs[snapshot_.pod_specs.push_back(spec)];
-      settle(added.resources);
+      settle(places_, added.resources);
     }
     for (const GangTerms& terms : more_.own_gang_terms) snapshot_.own_gang_terms.push_back(created(terms));
     for (const SnapshotGang& gang : more_.gangs) {
@@ -197,17 +208,12 @@ class Merging {
       added.terms = created(gang.terms);
       added.topology = topologies_.settled(gang.topology);
       for (SnapshotSubgroup& subgroup : added.subgroups) subgroup.topology = topologies_.settled(subgroup.topology);
-      settle(added.min_resources);
+      settle(places_, added.min_resources);
     }
     for (const SnapshotPod& pod : more_.pods) add(pod);
   }
 
  private:
-  void settle(std::vector<ResourceAmount>& amounts) const {
-    for (ResourceAmount& amount : amounts) amount.resource = places_[amount.resource];
-    std::ranges::sort(amounts, {}, &ResourceAmount::resource);
-  }
-
   GangTerms created(GangTerms terms) const {
     if (!terms.created) terms.created = snapshot_.time;
     return terms;
@@ -228,7 +234,7 @@ class Merging {
 
   const Snapshot& more_;
   Snapshot& snapshot_;
-  Indexed<ResourceIndex, ResourceIndex> places_;
+  const ResourcePlaces& places_;
   Topologies topologies_;
   std::size_t first_spec_, first_terms_;
 };
@@ -238,8 +244,9 @@ class Merging {
 std::optional<InputError> merge(const Snapshot& more, Snapshot& snapshot) {
   if (auto failure = find_duplicate(more, snapshot)) return failure;
   snapshot.text.take(StringPool(more.text));
-  add_definitions(more, snapshot);
-  Merging(more, snapshot).add_workload();
+  const ResourcePlaces places = resource_places(more, snapshot);
+  add_definitions(more, places, snapshot);
+  Merging(more, places, snapshot).add_workload();
   const Anomalies& anomalies = more.anomalies;
   for (const Warning& warning : anomalies.warnings) snapshot.anomalies.tell(warning);
   std::vector<std::string_view>& held = snapshot.anomalies.held_gangs;

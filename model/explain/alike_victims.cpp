@@ -149,7 +149,6 @@ bool EvictionGrounds::is_ground(QueueIndex victim_side, QueueIndex own_side, con
   return over_share || (over_quota && own_within_quota);
 }
 
-// Whether from the gang's queue up to `up_to` its requests stay within the fair shares.
 bool EvictionGrounds::stays_within_share(const Claim& claim, QueueIndex up_to) const {
   for (const QueueIndex queue : problem_.queues[problem_.gangs[claim.gang].queue].ancestors) {
     for (std::size_t i = 0; i < kQueueResources; ++i) {

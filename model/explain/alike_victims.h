@@ -60,11 +60,13 @@ class EvictionGrounds {
   bool may_go(const VictimKind& victim, const Claim& claim, EvictionRuleSet rules) const;
   // Unlimited ones as the largest amount.
   const QueueAmounts& quota(QueueIndex queue) const { return quota_[queue]; }
+  // Whether what the claim adds stays within the fair shares of its queue and of those above it, up to `up_to` (none:
+  // to the root).
+  bool stays_within_share(const Claim& claim, QueueIndex up_to) const;
 
  private:
   bool may_be_reclaimed(const VictimKind& victim, const Claim& claim, EvictionRuleSet rules) const;
   bool is_ground(QueueIndex victim_side, QueueIndex own_side, const QueueAmounts& demand) const;
-  bool stays_within_share(const Claim& claim, QueueIndex up_to) const;
   // Positions among the ancestors: of the victim's side, of the claimant's side, just below the common ancestor.
   std::pair<std::size_t, std::size_t> sides(QueueIndex victim, QueueIndex claimant) const;
 

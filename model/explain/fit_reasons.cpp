@@ -126,7 +126,7 @@ FitReasons::FitReasons(const Parts& parts)
       trial_(parts.problem, &parts.end, parts.room, parts.budget) {}
 
 Reason FitReasons::reason(const ReasonSubject& subject, std::string* sentence) {
-  if (PlainReason found = reason_of_queue(problem_, end_, subject.gang, least_usage(problem_, subject.need));
+  if (PlainReason found = reason_of_queue(problem_, end_, subject.gang, subject.need);
       found.code != ReasonCode::kNone) {
     *sentence = std::move(found.sentence);
     return {found.code};

@@ -38,6 +38,7 @@ constexpr CodeTable<MakeRoomCode, kMakeRoomCodes> kMakeRooms = {{{MakeRoomCode::
                                                                  {MakeRoomCode::kPolicy, "Policy"},
                                                                  {MakeRoomCode::kNotEnough, "NotEnough"},
                                                                  {MakeRoomCode::kFairShare, "FairShare"},
+                                                                 {MakeRoomCode::kNoShares, "NoShares"},
                                                                  {MakeRoomCode::kPriority, "Priority"},
                                                                  {MakeRoomCode::kProtected, "Protected"},
                                                                  {MakeRoomCode::kDisruptionBudget, "DisruptionBudget"},

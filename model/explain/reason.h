@@ -56,6 +56,7 @@ enum class MakeRoomCode : std::uint8_t {
   kPolicy,
   kNotEnough,
   kFairShare,
+  kNoShares,
   kPriority,
   kProtected,
   kDisruptionBudget,

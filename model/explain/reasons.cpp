@@ -16,6 +16,30 @@ ReasonCode rank_of(ReasonCode reason) {
   return reason == ReasonCode::kUndecided ? ReasonCode::kInsufficient : reason;
 }
 
+// The resources that keep the pod off nodes; none if gpu, cpu or memory do somewhere. These have shares, and so have
+// MIG slices, as parts of gpu.
+std::vector<std::string> short_without_shares(const std::vector<Blocker>& blockers) {
+  std::vector<std::string> resources;
+  for (const Blocker& blocker : blockers) {
+    switch (blocker.filter.code) {
+      case FilterCode::kInsufficientGpu:
+      case FilterCode::kInsufficientCpu:
+      case FilterCode::kInsufficientMemory:
+        return {};
+      case FilterCode::kInsufficientPods:
+        resources.emplace_back("pods");
+        break;
+      case FilterCode::kInsufficient:
+        if (mig_slice_work(blocker.filter.resource) > 0) return {};
+        resources.push_back(blocker.filter.resource);
+        break;
+      default:
+        break;
+    }
+  }
+  return resources;
+}
+
 }  // namespace
 
 ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven)
@@ -92,7 +116,19 @@ ReasonTeller::Told ReasonTeller::decide_choice(const ReasonSubject& subject) {
     sentence += (sentence.empty() ? "" : " ") + room_maker_.tell_budget();
   }
   tell_tally(subject, sentence, told);
+  if (told.verdict.make_room == MakeRoomCode::kFairShare && room_maker_.keeps_own_shares())
+    tell_missing_shares(told.verdict);
   return told;
+}
+
+void ReasonTeller::tell_missing_shares(Verdict& verdict) {
+  const std::vector<std::string> resources = short_without_shares(verdict.blockers);
+  if (resources.empty()) return;
+  verdict.make_room = MakeRoomCode::kNoShares;
+  std::string names;
+  for (const std::string& resource : resources) names += (names.empty() ? "" : ", ") + resource;
+  verdict.message += " Evictions from other queues would make room, but shares of " + names +
+                     " are not counted: only gpu, cpu and memory have quotas and fair shares.";
 }
 
 void ReasonTeller::tell_tally(const ReasonSubject& subject, const std::string& sentence, Told& told) {

@@ -56,6 +56,7 @@ class ReasonTeller {
   Verdict decide(const ReasonSubject& subject);
   Told decide_choice(const ReasonSubject& subject);
   void tell_tally(const ReasonSubject& subject, const std::string& sentence, Told& told);
+  static void tell_missing_shares(Verdict& verdict);
   BlockerTally tally_of(const ReasonSubject& subject, std::int64_t* left);
 
   static constexpr std::int64_t kMostVisits = 3'000'000;

@@ -97,7 +97,7 @@ Fits RoomMaker::fits_without(const GangNeed& need, const std::vector<std::uint32
   const Gang& claimant = problem_.gangs[gang];
   const bool runs = std::ranges::any_of(claimant.pods, [&](PodIndex pod) { return end_.is_present(pod); });
   Vacancy& vacated = vacancy(kinds, runs && claimant.preemptible ? gang : GangIndex::none());
-  if (!queues_allow(vacated)) return Fits::kNo;
+  if (!queues_allow(need, vacated)) return Fits::kNo;
   if (runs && !topology_conflict(problem_, end_, gang, need).empty()) return Fits::kNo;
   const bool has_too_few = std::ranges::any_of(
       need.items, [&](const NeedItem& item) { return count_in(vacated, item.pod_class) < std::ssize(item.pods); });
@@ -140,7 +140,22 @@ QueueAmounts RoomMaker::spared_usage(GangIndex gang, std::uint32_t kind) const {
   return sum;
 }
 
-bool RoomMaker::queues_allow(const Vacancy& vacated) const {
+bool RoomMaker::other_limits_allow(const GangNeed& need, const Vacancy& vacated) const {
+  return std::ranges::all_of(problem_.queues[problem_.gangs[claim_.gang].queue].other_limits, [&](OtherLimitIndex at) {
+    const OtherLimit& limit = problem_.lists.other_limits[at];
+    const Amount asked = asked_of(problem_, need, limit.resource);
+    Amount gone = 0;
+    for_each_victim(vacated, [&](PodIndex pod) {
+      const std::vector<QueueIndex>& path = problem_.queues[problem_.gangs[problem_.pods[pod].gang].queue].ancestors;
+      if (asked > 0 && std::ranges::find(path, limit.queue) != path.end())
+        gone = saturating_add(gone, problem_.class_of(pod).request[limit.resource.value()]);
+    });
+    return asked == 0 || saturating_add(end_.limited[at] - gone, asked) <= limit.limit;
+  });
+}
+
+bool RoomMaker::queues_allow(const GangNeed& need, const Vacancy& vacated) const {
+  if (!other_limits_allow(need, vacated)) return false;
   const Gang& claimant = problem_.gangs[claim_.gang];
   const bool within_quota = !claimant.preemptible && problem_.snapshot->policy.non_preemptible_within_quota;
   for (const QueueIndex index : problem_.queues[claimant.queue].ancestors) {

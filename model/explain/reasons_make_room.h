@@ -42,6 +42,9 @@ class RoomMaker {
 
   // The code. `fits_already`: no eviction is needed. Requires a need that is possible.
   MakeRoomCode tell(GangIndex gang, const GangNeed& need, bool fits_already);
+  // If that rule is FairShare: whether the gang's own queues would stay within their shares, so that what is missing is
+  // a queue above its share. About the gang that tell() was asked about last.
+  bool keeps_own_shares() const { return grounds_.stays_within_share(claim_, QueueIndex::none()); }
   // If that rule is DisruptionBudget: a sentence about the budget that holds most of the pods that only a budget keeps.
   // About the gang that tell() was asked about last.
   std::string tell_budget() const;
@@ -60,7 +63,8 @@ class RoomMaker {
   void for_each_victim(const Vacancy& vacancy, const Visit& visit) const;
   void take_victims(const Vacancy& vacancy, RemainingRoom& room) const;
   QueueAmounts spared_usage(GangIndex gang, std::uint32_t kind) const;
-  bool queues_allow(const Vacancy& vacancy) const;
+  bool queues_allow(const GangNeed& need, const Vacancy& vacancy) const;
+  bool other_limits_allow(const GangNeed& need, const Vacancy& vacancy) const;
   std::int64_t count_in(Vacancy& vacancy, PodClassIndex pod_class);
   std::int64_t count_in_all(PodClassIndex pod_class);
   std::int64_t count_by_sums(const Vacancy& vacancy, PodClassIndex pod_class) const;

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "model/base/saturating.h"
+
 namespace muster::explain {
 namespace {
 
@@ -143,6 +145,15 @@ bool are_alike(const GangNeed& a, const GangNeed& b) {
 bool requires_level(const Problem& problem, const Gang& gang) {
   return std::ranges::any_of(gang.groups,
                              [&](GroupIndex group) { return !problem.groups[group].required_level.is_none(); });
+}
+
+Amount asked_of(const Problem& problem, const GangNeed& need, ResourceIndex resource) {
+  Amount sum = 0;
+  for (const NeedItem& item : need.items) {
+    const Amount one = problem.pod_classes[item.pod_class].request[resource.value()];
+    sum = saturating_add(sum, saturating_multiply(one, std::ssize(item.pods)));
+  }
+  return sum;
 }
 
 bool has_anti_affinity(const Problem& problem, const GangNeed& need) {

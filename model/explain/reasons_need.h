@@ -33,6 +33,8 @@ inline constexpr std::size_t kMostNeeds = 24;
 using PodPredicate = std::function<bool(PodIndex)>;
 std::vector<GangNeed> needs_of_minimum(const Problem& problem, GangIndex gang, const PodPredicate& has,
                                        const PodPredicate& may_use);
+// What the pods of the need ask for of the resource.
+Amount asked_of(const Problem& problem, const GangNeed& need, ResourceIndex resource);
 // Some pod of the need owns or matches an anti-affinity term.
 bool has_anti_affinity(const Problem& problem, const GangNeed& need);
 // The need that consists of these pods.

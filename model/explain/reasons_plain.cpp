@@ -7,6 +7,7 @@
 
 #include "model/base/saturating.h"
 #include "model/base/words.h"
+#include "model/explain/alike_victims.h"
 #include "model/problem/gates.h"
 
 namespace muster::explain {
@@ -106,6 +107,19 @@ std::string conflict_in(const Problem& problem, const AfterPlan& end, const Gang
   return "";
 }
 
+PlainReason reason_of_other_limits(const Problem& problem, const AfterPlan& end, const Gang& gang,
+                                   const GangNeed& need) {
+  for (const OtherLimitIndex index : problem.queues[gang.queue].other_limits) {
+    const OtherLimit& limit = problem.lists.other_limits[index];
+    const Amount asked = asked_of(problem, need, limit.resource);
+    if (asked == 0 || saturating_add(end.limited[index], asked) <= limit.limit) continue;
+    return {ReasonCode::kLimitExceeded,
+            "Queue " + std::string(problem.queues[limit.queue].name) + " would exceed its limit of " +
+                std::string(problem.resource_name(limit.resource)) + " (" + std::to_string(limit.limit) + ")."};
+  }
+  return {};
+}
+
 }  // namespace
 
 // The groups of a gang lie breadth first, the children of each in the order of the snapshot.
@@ -155,11 +169,16 @@ PlainReason reason_of_hold(const Problem& problem, GangIndex gang, GangIndex hol
   return reason_of_reservation(problem, problem.gangs[gang], "nodes that it needs are", holder);
 }
 
-PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex index, const QueueAmounts& demand) {
+PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex index, const GangNeed& need) {
   const Gang& gang = problem.gangs[index];
+  const QueueAmounts demand = least_usage(problem, need);
   const bool within_quota = !gang.preemptible && problem.snapshot->policy.non_preemptible_within_quota;
   for (const bool is_limit : {true, false}) {
-    if (!is_limit && !within_quota) break;
+    if (!is_limit) {
+      if (PlainReason found = reason_of_other_limits(problem, end, gang, need); found.code != ReasonCode::kNone)
+        return found;
+      if (!within_quota) break;
+    }
     const Indexed<QueueIndex, QueueAmounts>& usage = is_limit ? end.usage : end.non_preemptible_usage;
     for (const QueueIndex at : problem.queues[gang.queue].ancestors) {
       const Queue& queue = problem.queues[at];

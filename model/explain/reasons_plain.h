@@ -31,7 +31,7 @@ PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangInd
 PlainReason reason_of_hold(const Problem& problem, GangIndex gang, GangIndex holder);
 
 // `LimitExceeded`, `NonPreemptibleOverQuota`, as if the need were placed after the plan. Cost: O(depth of the queue).
-PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex gang, const QueueAmounts& demand);
+PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex gang, const GangNeed& need);
 
 // Why no place can satisfy the levels that the gang requires for the need: its present pods after the plan are outside
 // the topology, or in different domains. Empty: they bind the need to one domain at most. Cost: O(pods x levels) of the

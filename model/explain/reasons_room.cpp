@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/base/interning.h"
+#include "model/base/saturating.h"
 #include "model/problem/exceeded.h"
 
 namespace muster::explain {
@@ -30,6 +31,11 @@ void add_usages(const Problem& problem, AfterPlan& end) {
     const Gang& gang = problem.gangs[pod.gang];
     if ((before.is_none() && after.is_none()) || gang.queue.is_none()) continue;
     const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+    for (const OtherLimitIndex limit : problem.queues[gang.queue].other_limits) {
+      const Amount asked = pod_class.request[problem.lists.other_limits[limit].resource.value()];
+      if (!before.is_none()) end.limited_before[limit] = saturating_add(end.limited_before[limit], asked);
+      if (!after.is_none()) end.limited[limit] = saturating_add(end.limited[limit], asked);
+    }
     const QueueAmounts amounts = queue_usage(pod_class, problem.class_of(before.is_none() ? after : before));
     if (!before.is_none()) add(end.usage_before[gang.queue], amounts);
     if (after.is_none()) continue;
@@ -48,6 +54,8 @@ AfterPlan after_plan(const Problem& problem, const Plan& plan) {
   end.devices.resize(problem.pods.size());
   end.usage.assign(problem.queues.size(), QueueAmounts{});
   end.non_preemptible_usage = end.usage_before = end.usage;
+  end.limited.assign(problem.lists.other_limits.size(), 0);
+  end.limited_before = end.limited;
   for (const PodIndex pod : problem.pods.indices()) {
     if (problem.pods[pod].status != PodStatus::kRunning) continue;
     end.node[pod] = problem.pods[pod].node;

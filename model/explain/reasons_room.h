@@ -19,7 +19,8 @@ struct AfterPlan {
   Indexed<PodIndex, NodeIndex> node;                         // none: does not run
   Indexed<PodIndex, std::span<const std::int32_t>> devices;  // of the plan or the problem, which outlive this
   Indexed<QueueIndex, QueueAmounts> usage, non_preemptible_usage;
-  Indexed<QueueIndex, QueueAmounts> usage_before;  // as the snapshot has it
+  Indexed<QueueIndex, QueueAmounts> usage_before;            // as the snapshot has it
+  Indexed<OtherLimitIndex, Amount> limited, limited_before;  // the same of what counts against limits on others
   bool is_present(PodIndex pod) const { return !node[pod].is_none(); }
 };
 AfterPlan after_plan(const Problem& problem, const Plan& plan);

@@ -57,7 +57,7 @@ struct Failure {
 // Of what runs: when it ends and what it gives back.
 struct Run {
   Nanoseconds end = 0;
-  QueueAmounts amounts{};
+  QueueDemand of_queue;
   QueueIndex quota_queue;
   std::vector<NodeResidual::Place> places;  // if it started in the forecast
 };
@@ -136,7 +136,7 @@ class Forecast {
     const auto [kind, is_new] = kinds_.numbers.intern(key);
     if (is_new) {
       const QueueIndex quota_queue = muster::quota_queue(problem_, gang);
-      heads_.note_waiting(quota_queue, demand->amounts[kQueueGpu]);
+      heads_.note_waiting(quota_queue, demand->of_queue.amounts[kQueueGpu]);
       kinds_.all.push_back({*std::move(demand), quota_queue});
       kinds_.all.back().since = now_;
       kinds_.failures.emplace_back();
@@ -144,7 +144,7 @@ class Forecast {
     const Nanoseconds waited = saturating_multiply(gang.times.waited_seconds, kNanosecondsPerSecond);
     waiting_.push_back({index, kind, gang.priority, gang.times.expected_duration, waited});
     waiting_.back().may_be_head =
-        heads_.may_be_head(kinds_.all[kind].quota_queue, kinds_.all[kind].demand.amounts[kQueueGpu]);
+        heads_.may_be_head(kinds_.all[kind].quota_queue, kinds_.all[kind].demand.of_queue.amounts[kQueueGpu]);
   }
 
   std::vector<PodClassIndex> asking_classes() const {
@@ -168,14 +168,14 @@ class Forecast {
       is_there = true;
       nodes_->put(problem_.pods[pod].pod_class, node);
       const QueueAmounts amounts = queue_usage(problem_.class_of(pod), problem_.class_of(node));
-      for (std::size_t i = 0; i < kQueueResources; ++i) run.amounts[i] = saturating_add(run.amounts[i], amounts[i]);
+      run.of_queue.add(problem_, gang, problem_.class_of(pod), amounts);
     }
     if (!is_there) return;
-    queues_.take(gang, run.amounts);
+    queues_.take(gang, run.of_queue);
     const Nanoseconds known = gang.times.expected_end;
     run.quota_queue = muster::quota_queue(problem_, gang);
     run.end = known != 0 ? known : saturating_add(now_, gang.times.expected_duration);
-    heads_.note_running(run.quota_queue, run.end, run.amounts[kQueueGpu]);
+    heads_.note_running(run.quota_queue, run.end, run.of_queue.amounts[kQueueGpu]);
     ends_.add_first({run.end, index});
   }
 
@@ -206,8 +206,8 @@ class Forecast {
     Run& run = runs_[end.gang];
     if (run.end != end.time) return;  // it has another end since
     const Gang& gang = problem_.gangs[end.gang];
-    queues_.give_back(gang, run.amounts);
-    heads_.note_ended(run.quota_queue, run.end, run.amounts[kQueueGpu]);
+    queues_.give_back(gang, run.of_queue);
+    heads_.note_ended(run.quota_queue, run.end, run.of_queue.amounts[kQueueGpu]);
     for (const NodeResidual::Place& place : run.places) nodes_->give_back(place);
     for (const PodIndex pod : gang.pods) {
       if (end_.is_present(pod)) nodes_->take(problem_.pods[pod].pod_class, end_.node_of[pod]);
@@ -250,8 +250,8 @@ class Forecast {
     const Gang& gang = problem_.gangs[waiting.gang];
     const Nanoseconds end = saturating_add(time, waiting.duration);
     places_.clear();
-    std::optional<StartObstacle> obstacle = queues_.obstacle(gang, kind.demand.amounts);
-    if (!obstacle && heads_.is_held_up(kind.quota_queue, end, kind.demand.amounts[kQueueGpu])) {
+    std::optional<StartObstacle> obstacle = queues_.obstacle(gang, kind.demand.of_queue);
+    if (!obstacle && heads_.is_held_up(kind.quota_queue, end, kind.demand.of_queue.amounts[kQueueGpu])) {
       kinds_.failures[waiting.kind] = {pass_, waiting.duration};
       change_obstacle(kind, StartObstacle::kReserved, time);
       return false;
@@ -271,14 +271,15 @@ class Forecast {
   void propose_head(const Waiting& waiting, Nanoseconds time) {
     const Kind& kind = kinds_.all[waiting.kind];
     if (kind.obstacle != StartObstacle::kQuota) return;
-    heads_.propose(kind.quota_queue, kind.demand.amounts[kQueueGpu], saturating_add(waiting.waited, ahead_of(time)));
+    heads_.propose(kind.quota_queue, kind.demand.of_queue.amounts[kQueueGpu],
+                   saturating_add(waiting.waited, ahead_of(time)));
   }
 
   // None: its pods are at `places_`.
   std::optional<StartObstacle> obstacle_of(const Waiting& waiting) {
     const GangDemand& demand = kinds_.all[waiting.kind].demand;
     places_.clear();
-    if (const auto obstacle = queues_.obstacle(problem_.gangs[waiting.gang], demand.amounts)) return obstacle;
+    if (const auto obstacle = queues_.obstacle(problem_.gangs[waiting.gang], demand.of_queue)) return obstacle;
     return nodes_->place(demand, places_);
   }
 
@@ -297,21 +298,20 @@ class Forecast {
     const auto waits_for = static_cast<StartObstacle>(longest - kind.lasted.begin());
     starts_[waiting.gang] = {time, waits_for};
     waiting.has_started = true;
-    queues_.take(gang, kind.demand.amounts);
-    heads_.note_started(kind.quota_queue, end, kind.demand.amounts[kQueueGpu]);
+    queues_.take(gang, kind.demand.of_queue);
+    heads_.note_started(kind.quota_queue, end, kind.demand.of_queue.amounts[kQueueGpu]);
     add_run(waiting.gang, kind, end);
   }
 
   // What ran of the gang before, below its minimum, ends with the rest.
   void add_run(GangIndex gang, const Kind& kind, Nanoseconds end) {
     Run& run = runs_[gang];
-    if (run.end != 0) heads_.note_ended(run.quota_queue, run.end, run.amounts[kQueueGpu]);
-    for (std::size_t i = 0; i < kQueueResources; ++i)
-      run.amounts[i] = saturating_add(run.amounts[i], kind.demand.amounts[i]);
+    if (run.end != 0) heads_.note_ended(run.quota_queue, run.end, run.of_queue.amounts[kQueueGpu]);
+    run.of_queue.add(kind.demand.of_queue);
     run.quota_queue = kind.quota_queue;
     run.places = places_;
     run.end = end;
-    heads_.note_running(run.quota_queue, end, run.amounts[kQueueGpu]);
+    heads_.note_running(run.quota_queue, end, run.of_queue.amounts[kQueueGpu]);
     ends_.add({end, gang});
   }
 

@@ -92,7 +92,7 @@ std::optional<GangDemand> demand_of(const Problem& problem, const EndState& end,
     ++demand.pods.back().pods;
     const PodClass& c = problem.pod_classes[pod_class];
     const QueueAmounts one = {c.smallest_gpu_usage, c.request[kCpu.value()], c.request[kMemory.value()]};
-    for (std::size_t i = 0; i < kQueueResources; ++i) demand.amounts[i] = saturating_add(demand.amounts[i], one[i]);
+    demand.of_queue.add(problem, gang, c, one);
   }
   return demand;
 }

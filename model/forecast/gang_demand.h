@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/forecast/queue_room.h"
 #include "model/problem/end_state.h"
 #include "model/problem/problem.h"
 
@@ -17,7 +18,7 @@ struct PodDemand {
 
 struct GangDemand {
   std::vector<PodDemand> pods;  // those with the most work first, then by class
-  QueueAmounts amounts{};       // of them all; a memory request on the smallest device that it accepts
+  QueueDemand of_queue;         // of them all; a memory request on the smallest device that it accepts
 };
 
 // What the gang lacks of its minimum at the end of a plan: the pods with the least work that complete it, pending

@@ -207,6 +207,14 @@ inline constexpr std::size_t kQueueResources = 3;
 inline constexpr std::size_t kQueueGpu = 0, kQueueCpu = 1, kQueueMemory = 2;
 using QueueAmounts = std::array<Amount, kQueueResources>;
 
+// The limit of a queue on a resource other than these.
+struct OtherLimit {
+  QueueIndex queue;
+  ResourceIndex resource;
+  Amount limit = 0;
+};
+using OtherLimitIndex = Index<struct OtherLimitTag>;
+
 struct Queue {
   std::string_view name;
   QueueIndex parent;                  // none: a root
@@ -215,6 +223,7 @@ struct Queue {
   std::int32_t priority = 100;
   QueueAmounts quota{}, limit{};  // kUnlimited
   std::array<double, kQueueResources> weight{};
+  std::vector<OtherLimitIndex> other_limits;  // its own first, then those of the queues above it, up to its root
   Nanoseconds preempt_min_runtime = 0, reclaim_min_runtime = 0;  // inherited if the snapshot does not set it
   bool is_leaf() const { return children.empty(); }
 };
@@ -290,10 +299,11 @@ struct ObjectiveTerms {
   Work total_gpu_work = 1000;
 };
 
-// The lists that the spans of pods, gangs and groups are parts of.
+// The lists that the spans of pods, gangs and groups are parts of, and the one that queues refer to.
 struct ListStorage {
   std::vector<std::int32_t> running_devices;          // device positions on their node
   std::vector<PodIndex> pods_by_gang, pods_by_group;  // of leaf groups
+  Indexed<OtherLimitIndex, OtherLimit> other_limits;  // of all queues, in their order
 };
 
 struct Problem {

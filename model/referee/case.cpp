@@ -43,7 +43,7 @@ std::vector<GangIndex> gangs_of(const Problem& problem, const auto& entries) {
 
 QueueUsage no_usage(const Problem& problem) {
   const Indexed<QueueIndex, QueueAmounts> none(problem.queues.size(), QueueAmounts{});
-  return {none, none};
+  return {none, none, Indexed<OtherLimitIndex, Amount>(problem.lists.other_limits.size(), 0)};
 }
 
 void add_to(QueueUsage& usage, const QueueUsage& more) {
@@ -51,6 +51,8 @@ void add_to(QueueUsage& usage, const QueueUsage& more) {
     add_to(usage.all[queue], more.all[queue]);
     add_to(usage.non_preemptible[queue], more.non_preemptible[queue]);
   }
+  for (const OtherLimitIndex limit : usage.limited.indices())
+    usage.limited[limit] = saturating_add(usage.limited[limit], more.limited[limit]);
 }
 
 // Sums over no pods.
@@ -64,6 +66,10 @@ void count_usage(const Case& c, const Gang& gang, PodIndex pod, PodSums& sums) {
   const auto count = [&](QueueUsage& usage, const QueueAmounts& amounts) {
     add_to(usage.all[gang.queue], amounts);
     if (!gang.preemptible) add_to(usage.non_preemptible[gang.queue], amounts);
+    for (const OtherLimitIndex limit : c.problem.queues[gang.queue].other_limits) {
+      const Amount asked = asked_of(c.spec(pod), c.problem.lists.other_limits[limit].resource);
+      usage.limited[limit] = saturating_add(usage.limited[limit], asked);
+    }
   };
   const Placement* placement = c.placement[pod];
   if (c.runs(pod)) {
@@ -150,7 +156,8 @@ std::vector<CrowdedNode> nodes_crowded(const Case& c) {
   return crowded;
 }
 
-// Leaves have their sums already; every inner queue gets those of all queues below it.
+// Leaves have their sums already; every inner queue gets those of all queues below it. What is limited has been counted
+// in all of them.
 void add_up(const Problem& problem, QueueUsage& usage) {
   QueueUsage total = usage;
   for (const QueueIndex queue : problem.queues.indices()) {
@@ -247,6 +254,11 @@ QueueAmounts usage_on(const Case& c, PodIndex pod, NodeIndex node) {
     }
   }
   return usage;
+}
+
+Amount asked_of(const PodSpec& spec, ResourceIndex resource) {
+  const auto asked = std::ranges::find(spec.resources, resource, &ResourceAmount::resource);
+  return asked == spec.resources.end() ? 0 : asked->amount;
 }
 
 std::array<bool, kQueueResources> asked_for(const Case& c, GangIndex gang) {

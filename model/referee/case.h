@@ -96,6 +96,7 @@ struct CrowdedNode {
 // By queue, inner ones included: the usage of pods that run or are placed, and the non-preemptible part of it.
 struct QueueUsage {
   Indexed<QueueIndex, QueueAmounts> all, non_preemptible;
+  Indexed<OtherLimitIndex, Amount> limited;  // what counts against the limits on other resources
 };
 
 // The minResources of gangs whose pods could use the same nodes: of each kind the most that one of them asks for.
@@ -182,6 +183,8 @@ DeviceUnits device_units(const PodSpec& spec, std::int64_t device_memory_mib);
 std::int64_t slice_thousandths(std::string_view resource_name);
 // What the pod adds to its queue's usage on that node.
 QueueAmounts usage_on(const Case& c, PodIndex pod, NodeIndex node);
+// What a pod asks for of the resource.
+Amount asked_of(const PodSpec& spec, ResourceIndex resource);
 // Which of gpu, cpu and memory some pod of the gang asks for, whatever the pod's status.
 std::array<bool, kQueueResources> asked_for(const Case& c, GangIndex gang);
 // Whether the node's own properties permit the pod; empty: they do, else the objection.

@@ -23,7 +23,17 @@ void check_bound(Case& c, Rule rule, const Indexed<QueueIndex, QueueAmounts>& be
 
 }  // namespace
 
-void check_limit(Case& c) { check_bound(c, Rule::kLimit, c.sums.before.all, c.sums.after.all, &Queue::limit); }
+void check_limit(Case& c) {
+  check_bound(c, Rule::kLimit, c.sums.before.all, c.sums.after.all, &Queue::limit);
+  for (const OtherLimitIndex index : c.problem.lists.other_limits.indices()) {
+    const OtherLimit& limit = c.problem.lists.other_limits[index];
+    const Amount before = c.sums.before.limited[index], is = c.sums.after.limited[index];
+    if (is <= limit.limit || is <= before) continue;
+    c.object(Rule::kLimit, c.problem.queues[limit.queue].name,
+             std::string(c.snapshot.resource_names[limit.resource]) + ": limit " + std::to_string(limit.limit) +
+                 ", but " + std::to_string(is) + " would be in use, up from " + std::to_string(before));
+  }
+}
 
 void check_quota(Case& c) {
   if (!c.snapshot.policy.non_preemptible_within_quota) return;

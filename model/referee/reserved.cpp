@@ -314,13 +314,16 @@ bool Reservations::bounds_hold_all_turns(QueueIndex leaf) const {
     if (exceed(once_started_.all[at], queue.limit) || exceed(once_started_.non_preemptible[at], queue.quota))
       return false;
   }
-  return true;
+  return std::ranges::all_of(problem_.queues[leaf].other_limits, [this](OtherLimitIndex limit) {
+    return once_started_.limited[limit] <= problem_.lists.other_limits[limit].limit;
+  });
 }
 
 // What runs, and the minimums of all gangs that have their turn, or may have it.
 void Reservations::note_usage() {
   once_started_.all.assign(problem_.queues.size(), {});
   once_started_.non_preemptible.assign(problem_.queues.size(), {});
+  once_started_.limited.assign(problem_.lists.other_limits.size(), 0);
   const auto add = [this](GangIndex gang, const QueueAmounts& amounts) {
     for (QueueIndex at = problem_.gangs[gang].queue; !at.is_none(); at = problem_.queues[at].parent) {
       for (std::size_t i = 0; i < kQueueResources; ++i) {
@@ -330,9 +333,17 @@ void Reservations::note_usage() {
       }
     }
   };
+  const auto add_limited = [this](GangIndex gang, const auto& amount_of) {
+    if (problem_.gangs[gang].queue.is_none()) return;
+    for (const OtherLimitIndex limit : problem_.queues[problem_.gangs[gang].queue].other_limits)
+      once_started_.limited[limit] =
+          saturating_add(once_started_.limited[limit], amount_of(problem_.lists.other_limits[limit].resource));
+  };
   for (const Pod& pod : problem_.pods) {
-    if (pod.status == PodStatus::kRunning)
-      add(pod.gang, queue_usage(problem_.pod_classes[pod.pod_class], problem_.class_of(pod.node)));
+    if (pod.status != PodStatus::kRunning) continue;
+    const PodClass& pod_class = problem_.pod_classes[pod.pod_class];
+    add(pod.gang, queue_usage(pod_class, problem_.class_of(pod.node)));
+    add_limited(pod.gang, [&](ResourceIndex resource) { return pod_class.request[resource.value()]; });
   }
   for (const WaitingGang& gang : waiting_) {
     if (gang.turn == Turn::kNo) continue;
@@ -341,6 +352,7 @@ void Reservations::note_usage() {
                                [&](PodIndex pod) { return problem_.class_of(pod).request[resource.value()]; });
     };
     add(gang.gang, {gang.gpus, least(kCpu), least(kMemory)});
+    add_limited(gang.gang, least);
   }
 }
 

@@ -274,9 +274,23 @@ bool keeps_topology(const Case& c, std::span<const PodIndex> pods) {
   return true;
 }
 
+// Pods that are moved use as much of other resources wherever they are.
+bool keeps_other_limits(const Case& c, const Queue& leaf, std::span<const PodIndex> pods) {
+  return std::ranges::all_of(leaf.other_limits, [&](OtherLimitIndex index) {
+    const OtherLimit& limit = c.problem.lists.other_limits[index];
+    Amount more = 0;
+    for (const PodIndex pod : pods) {
+      if (!c.placement[pod]) more = saturating_add(more, asked_of(c.spec(pod), limit.resource));
+    }
+    const Amount is = saturating_add(c.sums.after.limited[index], more);
+    return more == 0 || is <= limit.limit || is <= c.sums.before.limited[index];
+  });
+}
+
 bool keeps_queues_in_bounds(const Case& c, const ReclaimDuties& duties, std::span<const PodIndex> pods) {
   const Gang& gang = c.gang_of(pods.front());
   if (gang.queue.is_none()) return true;
+  if (!keeps_other_limits(c, c.problem.queues[gang.queue], pods)) return false;
   QueueAmounts more{};
   for (const PodIndex pod : pods) {
     const QueueAmounts there = usage_on(c, pod, c.node_before(pod));

@@ -265,11 +265,20 @@ struct QueueResource {
   std::optional<double> usage;  // on average over the past, in the unit of `quota`; none: unknown
 };
 
+// Quota and limit of any other resource, in its own unit; kUnlimited.
+struct OtherQueueResource {
+  ResourceIndex resource;
+  Amount quota = kUnlimited;  // no rule and no level counts it, see tell_uncounted_quotas
+  Amount limit = kUnlimited;
+  friend bool operator==(const OtherQueueResource&, const OtherQueueResource&) = default;
+};
+
 struct SnapshotQueue {
   std::string_view name;
   std::string_view parent;  // empty: a root
   std::int32_t priority = 100;
   QueueResource gpu, cpu, memory;
+  std::vector<OtherQueueResource> other_resources;                      // sorted by resource, distinct
   std::optional<Nanoseconds> preempt_min_runtime, reclaim_min_runtime;  // none: the parent's
 };
 

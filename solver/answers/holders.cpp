@@ -71,9 +71,15 @@ class HolderList {
                                                                {Hold::kDisruptionBudget, {.budgets = true}},
                                                                {Hold::kNotAllowed, {.actions = true}}}};
     for (const auto& [hold, rules] : kRules) {
-      if (!grounds_.may_go(kind, claim_, rules)) return hold;
+      if (!grounds_.may_go(kind, claim_, rules))
+        return hold == Hold::kFairShare && lacks_shares() ? Hold::kNoShares : hold;
     }
     return Hold::kMayBeEvicted;
+  }
+
+  bool lacks_shares() const {
+    const explain::GangReport* report = gang_.run().report_on(gang_.index());
+    return report != nullptr && report->make_room == explain::MakeRoomCode::kNoShares;
   }
 
   const WaitingGang& gang_;
@@ -86,9 +92,9 @@ class HolderList {
 }  // namespace
 
 std::string_view hold_name(Hold hold) {
-  constexpr std::array<std::string_view, kHolds> kNames = {"placedNow",  "notPreemptible", "fairShare",
-                                                           "priority",   "protected",      "disruptionBudget",
-                                                           "notAllowed", "mayBeEvicted"};
+  constexpr std::array<std::string_view, kHolds> kNames = {"placedNow",        "notPreemptible", "fairShare",
+                                                           "noShares",         "priority",       "protected",
+                                                           "disruptionBudget", "notAllowed",     "mayBeEvicted"};
   return kNames[static_cast<std::size_t>(hold)];
 }
 

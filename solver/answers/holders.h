@@ -14,6 +14,7 @@ enum class Hold : std::uint8_t {
   kPlacedNow,  // this plan places them: they come before the waiting gang
   kNotPreemptible,
   kFairShare,         // their queue is within its share, or the waiting gang's would exceed its own
+  kNoShares,          // so it is, but what the waiting gang lacks has no shares
   kPriority,          // they are in the same queue, and their priority is not lower
   kProtected,         // they have not run for the minimum run time of their queue
   kDisruptionBudget,  // or `protect` of the policy selects them

@@ -7,7 +7,8 @@
 namespace muster::cells {
 namespace {
 
-using ByCell = std::vector<QueueAmounts>;
+using Amounts = std::vector<Amount>;  // of gpu, cpu and memory, then of the other resources that are bounded
+using ByCell = std::vector<Amounts>;
 
 // `whole` in parts proportional to `shares`, rounded down; what is left over goes to the first ones. Requires whole >=
 // 0.
@@ -35,29 +36,58 @@ class QueueDivision {
       : problem_(problem),
         dealing_(dealing),
         of_quota_(of_quota),
-        used_(problem.queues.size()),
-        granted_(problem.queues.size()),
-        asked_(problem.queues.size()),
-        left_(problem.queues.size()) {
-    for (const QueueIndex queue : problem.queues.indices()) {
-      used_[queue].resize(dealing.size());
-      granted_[queue].resize(dealing.size());
-      asked_[queue].resize(dealing.size());
-    }
+        others_(of_quota ? std::vector<ResourceIndex>() : limited_resources(problem)) {
+    const std::size_t count = kQueueResources + others_.size();
+    bounds_ = bounds(count);
+    used_.assign(problem.queues.size(), ByCell(dealing.size(), Amounts(count, 0)));
+    granted_ = asked_ = parts_ = used_;
+    left_.assign(problem.queues.size(), Amounts(count, 0));
     count_running();
     grant_waiting();
   }
 
   Amount part_of(QueueIndex queue, std::size_t cell, std::size_t r) const { return parts_[queue][cell][r]; }
+  std::vector<OtherQueueResource> other_parts_of(QueueIndex queue, std::size_t cell) const {
+    std::vector<OtherQueueResource> others;
+    for (std::size_t i = 0; i < others_.size(); ++i) {
+      if (bound_of(queue, kQueueResources + i) != kUnlimited)
+        others.push_back({others_[i], kUnlimited, part_of(queue, cell, kQueueResources + i)});
+    }
+    return others;
+  }
 
  private:
-  Amount bound_of(QueueIndex queue, std::size_t r) const {
-    return of_quota_ ? problem_.queues[queue].quota[r] : problem_.queues[queue].limit[r];
+  static std::vector<ResourceIndex> limited_resources(const Problem& problem) {
+    std::vector<ResourceIndex> resources;
+    for (const OtherLimit& limit : problem.lists.other_limits) resources.push_back(limit.resource);
+    std::ranges::sort(resources);
+    resources.erase(std::unique(resources.begin(), resources.end()), resources.end());
+    return resources;
   }
+
+  Indexed<QueueIndex, Amounts> bounds(std::size_t count) const {
+    Indexed<QueueIndex, Amounts> bounds(problem_.queues.size(), Amounts(count, kUnlimited));
+    for (const QueueIndex queue : problem_.queues.indices())
+      std::ranges::copy(of_quota_ ? problem_.queues[queue].quota : problem_.queues[queue].limit, bounds[queue].begin());
+    for (std::size_t i = 0; i < others_.size(); ++i)
+      for (const OtherLimit& limit : problem_.lists.other_limits)
+        if (limit.resource == others_[i]) bounds[limit.queue][kQueueResources + i] = limit.limit;
+    return bounds;
+  }
+
+  Amount bound_of(QueueIndex queue, std::size_t r) const { return bounds_[queue][r]; }
+  std::size_t count() const { return kQueueResources + others_.size(); }
   bool counts(const Gang& gang) const { return !of_quota_ || !gang.preemptible; }
 
-  static void add(QueueAmounts& sum, const QueueAmounts& more) {
-    for (std::size_t r = 0; r < kQueueResources; ++r) sum[r] += more[r];
+  // What a pod asks for that uses so much of gpu, cpu and memory.
+  Amounts amounts_of(const PodClass& pod_class, const QueueAmounts& usage) const {
+    Amounts amounts(usage.begin(), usage.end());
+    for (const ResourceIndex other : others_) amounts.push_back(pod_class.request[other.value()]);
+    return amounts;
+  }
+
+  static void add(Amounts& sum, const Amounts& more) {
+    for (std::size_t r = 0; r < sum.size(); ++r) sum[r] += more[r];
   }
 
   void count_running() {
@@ -65,22 +95,23 @@ class QueueDivision {
       const Pod& pod = problem_.pods[index];
       const Gang& gang = problem_.gangs[pod.gang];
       if (pod.status != PodStatus::kRunning || gang.queue.is_none() || !counts(gang)) continue;
-      const QueueAmounts usage = queue_usage(problem_.class_of(index), problem_.class_of(pod.node));
+      const PodClass& pod_class = problem_.class_of(index);
+      const Amounts usage = amounts_of(pod_class, queue_usage(pod_class, problem_.class_of(pod.node)));
       for (const QueueIndex queue : problem_.queues[gang.queue].ancestors)
         add(used_[queue][dealing_.cell_of_node[pod.node].value()], usage);
     }
     for (const QueueIndex queue : problem_.queues.indices())
-      for (std::size_t r = 0; r < kQueueResources; ++r) {
+      for (std::size_t r = 0; r < count(); ++r) {
         if (bound_of(queue, r) == kUnlimited) continue;
         left_[queue][r] = bound_of(queue, r);
-        for (const QueueAmounts& used : used_[queue]) left_[queue][r] -= used[r];
+        for (const Amounts& used : used_[queue]) left_[queue][r] -= used[r];
         left_[queue][r] = std::max<Amount>(0, left_[queue][r]);
       }
   }
 
-  bool has_room(const Gang& gang, const QueueAmounts& asked) const {
+  bool has_room(const Gang& gang, const Amounts& asked) const {
     for (const QueueIndex queue : problem_.queues[gang.queue].ancestors)
-      for (std::size_t r = 0; r < kQueueResources; ++r)
+      for (std::size_t r = 0; r < count(); ++r)
         if (asked[r] > 0 && bound_of(queue, r) != kUnlimited && asked[r] > left_[queue][r]) return false;
     return true;
   }
@@ -98,11 +129,12 @@ class QueueDivision {
     });
     for (const GangIndex index : order) {
       const Gang& gang = problem_.gangs[index];
-      QueueAmounts asked{};
+      Amounts asked(count(), 0);
       for (const PodIndex pod : gang.pods) {
         if (problem_.pods[pod].status != PodStatus::kPending) continue;
         const PodClass& pod_class = problem_.class_of(pod);
-        add(asked, {pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]});
+        add(asked, amounts_of(pod_class, {pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()],
+                                          pod_class.request[kMemory.value()]}));
       }
       const std::size_t cell = dealing_.cell_of_gang[index].value();
       const bool is_granted = has_room(gang, asked);
@@ -110,16 +142,14 @@ class QueueDivision {
         add(asked_[queue][cell], asked);
         if (!is_granted) continue;
         add(granted_[queue][cell], asked);
-        for (std::size_t r = 0; r < kQueueResources; ++r) left_[queue][r] -= asked[r];
+        for (std::size_t r = 0; r < count(); ++r) left_[queue][r] -= asked[r];
       }
     }
-    parts_.resize(problem_.queues.size());
     for (const QueueIndex queue : problem_.queues.indices()) divide(queue);
   }
 
   void divide(QueueIndex queue) {
-    parts_[queue].resize(dealing_.size());
-    for (std::size_t r = 0; r < kQueueResources; ++r) {
+    for (std::size_t r = 0; r < count(); ++r) {
       std::vector<double> shares;
       for (std::size_t cell = 0; cell < dealing_.size(); ++cell)
         shares.push_back(static_cast<double>(asked_[queue][cell][r] + (of_quota_ ? used_[queue][cell][r] : 0)));
@@ -134,8 +164,10 @@ class QueueDivision {
   const Problem& problem_;
   const Dealing& dealing_;
   bool of_quota_;
+  std::vector<ResourceIndex> others_;
+  Indexed<QueueIndex, Amounts> bounds_;  // kUnlimited
   Indexed<QueueIndex, ByCell> used_, granted_, asked_, parts_;
-  Indexed<QueueIndex, QueueAmounts> left_;
+  Indexed<QueueIndex, Amounts> left_;
 };
 
 void divide_disruptions(const Problem& problem, const Dealing& dealing, Budgets& budgets) {
@@ -159,11 +191,13 @@ Budgets divide(const Problem& problem, const Dealing& dealing) {
   const QueueDivision limits(problem, dealing, false), quotas(problem, dealing, true);
   budgets.queues.assign(dealing.size(), Indexed<QueueIndex, Budgets::OfQueue>(problem.queues.size()));
   for (std::size_t cell = 0; cell < dealing.size(); ++cell)
-    for (const QueueIndex queue : problem.queues.indices())
+    for (const QueueIndex queue : problem.queues.indices()) {
+      budgets.queues[cell][queue].other_resources = limits.other_parts_of(queue, cell);
       for (std::size_t r = 0; r < kQueueResources; ++r) {
         budgets.queues[cell][queue].limit[r] = limits.part_of(queue, cell, r);
         budgets.queues[cell][queue].quota[r] = quotas.part_of(queue, cell, r);
       }
+    }
   divide_disruptions(problem, dealing, budgets);
   if (const auto& most = problem.snapshot->policy.max_moves)
     budgets.moves = proportional(*most, std::vector<double>(dealing.size(), 1.0));

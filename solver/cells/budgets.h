@@ -13,7 +13,8 @@ namespace muster::cells {
 // By cell. Each sums up to at most the whole's, unless that is exceeded already and nothing may be added.
 struct Budgets {
   struct OfQueue {
-    QueueAmounts quota{}, limit{};  // kUnlimited
+    QueueAmounts quota{}, limit{};                    // kUnlimited
+    std::vector<OtherQueueResource> other_resources;  // those that it has a limit of
   };
   std::vector<Indexed<QueueIndex, OfQueue>> queues;
   std::vector<Indexed<DisruptionBudgetIndex, std::int64_t>> disruptions;  // evictions; of those that can bind

@@ -145,6 +145,7 @@ void CellSnapshots::set_budgets(CellIndex cell, Snapshot& out) const {
         resources[r]->quota = bounds.quota[r];
         resources[r]->limit = bounds.limit[r];
       }
+      queue.other_resources = bounds.other_resources;  // quotas of them are not counted
     }
   for (SnapshotDisruptionBudget& budget : out.disruption_budgets)
     for (const DisruptionBudgetIndex index : problem_.disruption_budgets.all().indices()) {

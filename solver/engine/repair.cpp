@@ -79,11 +79,9 @@ bool Repair::keeps_min_resources(const ClusterState& state) const {
 
 bool Repair::fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const {
   const PodClass& pod_class = problem_.class_of(pod);
-  const NodeClass& node_class = problem_.class_of(home.node);
   if (!has_room_at_home(state, pod) || !fit::anti_affinity(state, pod_class, home.node)) return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
-  const QueueAmounts added = queue_usage(pod_class, node_class);
-  return fit::limit(state, bounds_, gang, added) && fit::quota(state, bounds_, gang, added);
+  return has_queue_room(state, bounds_, gang, pod_class, home.node);
 }
 
 void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const {

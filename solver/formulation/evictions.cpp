@@ -421,6 +421,7 @@ bool Formulation::may_be_kept_out(GangClassIndex index) const {
   if (gang_class.queue.is_none()) return true;
   for (GroupIndex group : in_.problem.gangs[gang_class.gangs.front()].groups)
     if (!in_.problem.groups[group].required_level.is_none()) return true;
+  if (!in_.problem.queues[gang_class.queue].other_limits.empty()) return true;
   for (const QueueIndex queue : in_.problem.queues[gang_class.queue].ancestors)
     for (const Amount limit : in_.problem.queues[queue].limit)
       if (!is_unlimited(limit)) return true;

@@ -556,6 +556,12 @@ void Formulation::add_queue_rows() {
       add_queue_row(bounds, queue, resource, false);
       add_queue_row(bounds, queue, resource, true);
     }
+  for (OtherLimitIndex limit : in_.problem.lists.other_limits.indices()) {
+    const lp::LinearExpression usage = limited_usage(limit);
+    if (!usage.terms.empty())
+      model_.add_constraint(usage, -lp::kInfinity, static_cast<double>(bounds.limited_usage[limit]),
+                            name("other_limit", limit.value()));
+  }
 }
 
 // Usage stays within the limit (quota, for what is not preemptible) or does not grow.
@@ -587,6 +593,32 @@ const std::optional<QueueAmounts>& Formulation::least_usage(DemandIndex demand, 
       }
   }
   return least_usage_[demand][zone];
+}
+
+// What counts against the limit in the end. It is the same wherever pods are.
+lp::LinearExpression Formulation::limited_usage(OtherLimitIndex limit) const {
+  lp::LinearExpression usage;
+  usage.constant = in_.base.queues().limited_usage()[limit];
+  const ResourceIndex resource = in_.problem.lists.other_limits[limit].resource;
+  // Of one pod; 0 if the limit is none of its queue's.
+  const auto asked = [&](GangClassIndex index, DemandIndex demand) -> Amount {
+    const QueueIndex queue = in_.demand.gang_classes[index].queue;
+    if (queue.is_none()) return 0;
+    const std::vector<OtherLimitIndex>& limits = in_.problem.queues[queue].other_limits;
+    if (std::ranges::find(limits, limit) == limits.end()) return 0;
+    const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[demand].pod_class];
+    return pod_class.request[resource.value()];
+  };
+  for (RunningCellIndex index : in_.demand.running.indices()) {
+    const RunningCell& cell = in_.demand.running[index];
+    if (const Amount one = asked(cell.gang_class, cell.stay); one > 0) usage.add(staying(index), one);
+  }
+  for (CellIndex index : in_.demand.cells.indices()) {
+    const Amount one = asked(in_.demand.cells[index].gang_class, in_.demand.cells[index].demand);
+    if (one <= 0) continue;
+    for (const auto& part : cell_columns_[index]) usage.add(part.column, part.pods * one);
+  }
+  return usage;
 }
 
 // The usage of the queue in the end. The usage of a memory request depends on the device, so its cell is split by

@@ -238,6 +238,7 @@ class Formulation {
   std::int32_t add_supply_row(const lp::LinearExpression& asked, std::string label);
   void add_capacity_rows();
   void add_queue_rows();
+  lp::LinearExpression limited_usage(OtherLimitIndex limit) const;
   void add_queue_row(const QueueBounds& bounds, QueueIndex queue, std::size_t resource, bool non_preemptible);
   void add_anti_affinity_rows();
   void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, std::int64_t pods);

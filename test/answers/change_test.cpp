@@ -145,6 +145,8 @@ TEST(Change, TextIsThatOfTheOption) {
             "--set-quota q=gpu:2.5");
   EXPECT_EQ(text_of(SetQueue{"q", QueueResourceKind::kCpu, QueueAmountKind::kLimit, kUnlimited}),
             "--set-limit q=cpu:unlimited");
+  EXPECT_EQ(text_of(SetQueue{"q", QueueResourceKind::kOther, QueueAmountKind::kLimit, 3, "x.com/card"}),
+            "--set-limit q=x.com/card:3");
   EXPECT_EQ(text_of(SetRequiredLevel{"g", "", ""}), "--set-level g=none");
   EXPECT_EQ(text_of(Cordon{"a node"}), "--cordon 'a node'");
   EXPECT_EQ(text_of(SetMinimum{"it's", 2}), R"(--set-minimum 'it'"'"'s=2')");

@@ -93,6 +93,16 @@ TEST(Fits, QueuesWithEqualLimitsAreOneRowAndLimitsAreNamed) {
   EXPECT_EQ(found.queues[2].bound_by, "");
 }
 
+TEST(Fits, LimitsOfAnyResourceBoundWhatFits) {
+  test::Cluster cluster;
+  cluster.node("n1", 8).queue("all", R"("resources":{"pods":{"limit":4}})").queue("a", R"("parent":"all")");
+  cluster.running("r", "n1", 1, R"("queue":"a")");
+  const Fits found = fits(cluster, "1");
+  ASSERT_EQ(found.queues.size(), 1U);
+  EXPECT_EQ(found.queues[0].now, (FitCount{3, 3, false}));
+  EXPECT_EQ(found.queues[0].bound_by, "limit of queue \"all\": pods");
+}
+
 TEST(Fits, QuotaBoundsWhatIsNotPreemptible) {
   test::Cluster cluster;
   cluster.node("n1", 8).queue("a", R"("gpu":{"quota":3})");

@@ -72,6 +72,17 @@ TEST(Merge, KnowsResourcesByTheirNames) {
   expect_round_trip(snapshot);
 }
 
+TEST(Merge, KnowsTheResourcesOfQueuesByTheirNames) {
+  Snapshot snapshot = cluster();
+  const Snapshot more =
+      read(test::Cluster().queue("new", R"("resources":{"fpga":{"limit":1},"rdma":{"limit":2},"pods":{"limit":3}})"));
+  ASSERT_FALSE(merge(more, snapshot));
+  std::string found;
+  for (const OtherQueueResource& other : snapshot.queues.back().other_resources)
+    found += std::string(snapshot.resource_names[other.resource]) + "=" + std::to_string(other.limit) + " ";
+  EXPECT_EQ(found, "pods=3 rdma=2 fpga=1 ");
+}
+
 TEST(Merge, TextOutlivesTheSource) {
   Snapshot snapshot = cluster();
   {

@@ -73,6 +73,15 @@ TEST(Remedies, CountTheNodesThatAreMissing) {
   EXPECT_EQ(text(Bench(cluster.line()).remedies("g"), RemedyKind::kAddNodes), "--add-nodes 2xn1");
 }
 
+TEST(Remedies, RaiseTheLimitOfAnyResourceByWhatIsMissing) {
+  test::Cluster cluster;
+  cluster.node("n1", 8).queue("top", R"("resources":{"pods":{"limit":3}})");
+  cluster.queue("q", R"("parent":"top","gpu":{"limit":8},"resources":{"pods":{"limit":9}})");
+  cluster.running("r", "n1", 1, R"("queue":"q","preemptible":false)");
+  cluster.gang("g", R"("queue":"q","minMember":4)").pods("g", 4, 1, R"("gang":"g")");
+  EXPECT_EQ(text(Bench(cluster.line()).remedies("g"), RemedyKind::kRaiseLimit), "--set-limit top=pods:5");
+}
+
 TEST(Remedies, CountTheNodesThatAGangAheadTakesFirst) {
   test::Cluster cluster;
   cluster.node("n1", 4).running("r", "n1", 4, R"("priority":200)");

@@ -68,6 +68,12 @@ TEST_F(WhatIf, NodesAreAdded) {
   EXPECT_EQ(sentence("--add-nodes 1xgpu=4,cpu=8"), kBigStarts);
 }
 
+TEST_F(WhatIf, LimitsOfAnyResourceAreSet) {
+  EXPECT_HAS(run("--set-limit q=pods:0 --format json").out, "--set-limit q=pods:0");
+  EXPECT_HAS(run("--set-limit q=pod:0").err, "'pod' is not gpu, cpu, memory, pods or another resource of the cluster");
+  EXPECT_HAS(run("--set-quota q=pods:4").err, "a quota of pods is not counted");
+}
+
 TEST_F(WhatIf, NodesAreOpenedAndClosed) {
   EXPECT_EQ(sentence("--uncordon n3"), kBigStarts);
   EXPECT_EQ(sentence("--cordon n5"), kSame);

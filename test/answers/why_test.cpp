@@ -50,6 +50,26 @@ TEST(Why, ShowsAFunnelThatAddsUp) {
   EXPECT_FALSE(answer.contains("remedies"));
 }
 
+TEST(Why, NamesNoFairShareOfAResourceThatHasNone) {
+  test::Cluster cluster;
+  cluster.node("n", R"("resources":{"cpu":8,"memory":"8Gi","x.com/card":4})").queue("a").queue("b");
+  cluster.pod("r", R"("queue":"a","node":"n","resources":{"memory":"1Gi","x.com/card":4})");
+  cluster.pod("g", R"("queue":"b","resources":{"memory":"1Gi","x.com/card":2})");
+  const Json answer = why("g --no-remedies", cluster.line());
+  EXPECT_EQ(answer["makeRoom"], "NoShares");
+  ASSERT_EQ(answer["holders"].size(), 1U);
+  EXPECT_EQ(answer["holders"][0]["hold"], "noShares");
+}
+
+TEST(Why, ListsTheLimitsOfAnyResourceOfItsQueues) {
+  test::Cluster cluster;
+  cluster.node("n", R"("resources":{"cpu":8})").queue("top", R"("resources":{"pods":{"limit":1}})");
+  cluster.queue("q", R"("parent":"top")").pod("r", R"("queue":"q","node":"n")").pod("g", R"("queue":"q")");
+  const Json answer = why("g --no-remedies", cluster.line());
+  EXPECT_EQ(answer["reason"], "LimitExceeded");
+  EXPECT_EQ(answer["otherLimits"], Json::parse(R"([{"queue":"top","resource":"pods","allocated":1,"limit":1}])"));
+}
+
 TEST(Why, NamesWhatIsInUseAndWhatKeepsItThere) {
   const Json answer = why("ns/g --no-remedies", cluster());
   ASSERT_EQ(answer["holders"].size(), 1U);

@@ -341,6 +341,7 @@ class Solver {
         amounts[kQueueGpu] = queue_usage(pod_class, problem_.node_classes[NodeClassIndex(0)])[kQueueGpu];
       for (Amount& amount : amounts) amount *= key.counts[k];
       add_usage(problem_, kinds_[k].gang, amounts, usage);
+      add_limited(problem_, kinds_[k].gang, pod_class, key.counts[k], usage);
     }
     if (!usage_depends_on_node_) return usage;
     for (const QueueIndex leaf : problem_.queues.indices()) {

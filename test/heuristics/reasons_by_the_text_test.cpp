@@ -166,7 +166,10 @@ class Reading {
     if (there + waiting < minimum_) return {"NotEnoughPods", "", {}};
     if (gang.queue.is_none() || !problem_.queues[gang.queue].children.empty()) return {"UnknownQueue", "", {}};
     const std::string reason = reason_by_room();
-    return {reason, make_room(reason == "OutOfTime"), blockers()};
+    const std::map<std::string, std::int64_t> blocked = blockers();
+    std::string room = make_room(reason == "OutOfTime");
+    if (room == "FairShare" && lacks_pods_alone(blocked) && keeps_shares()) room = "NoShares";
+    return {reason, room, blocked};
   }
 
  private:
@@ -348,6 +351,16 @@ class Reading {
     if (!fits_after_evicting({.actions = true, .share = true, .priority = true, .protection = true}))
       return "Protected";
     return "OutOfTime";  // nothing is proven
+  }
+
+  // Room for pods, which have no shares.
+  static bool lacks_pods_alone(const std::map<std::string, std::int64_t>& blocked) {
+    return blocked.contains("InsufficientPods") && !blocked.contains("InsufficientGpu") &&
+           !blocked.contains("InsufficientCpu") && !blocked.contains("InsufficientMemory");
+  }
+  bool keeps_shares() const {
+    return !exceeds(
+        after_, [&](QueueIndex queue) { return shares_.share[queue]; }, QueueIndex::none());
   }
 
   // As many as fit are placed, if that is not all that is needed.

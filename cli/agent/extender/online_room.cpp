@@ -106,7 +106,8 @@ std::vector<policies::OnlineClass> expected(const Problem& problem) {
 
 bool has_bounds(const Queue& queue) {
   const auto is_set = [](Amount amount) { return amount != kUnlimited; };
-  return std::ranges::any_of(queue.quota, is_set) || std::ranges::any_of(queue.limit, is_set);
+  return !queue.other_limits.empty() || std::ranges::any_of(queue.quota, is_set) ||
+         std::ranges::any_of(queue.limit, is_set);
 }
 
 }  // namespace

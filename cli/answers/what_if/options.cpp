@@ -139,7 +139,7 @@ class Changes {
   }
 
   change::Change set_queue(const GivenOption& given) {
-    constexpr const char* kForm = "QUEUE=gpu:N, cpu:N or memory:N, or unlimited in place of N";
+    constexpr const char* kForm = "QUEUE=RESOURCE:N, such as gpu:8, or unlimited in place of N";
     const std::size_t sign = given.value.rfind('=');
     if (sign != std::string::npos) last_queue_ = queue(given.value.substr(0, sign), given);
     const std::string amount = sign == std::string::npos ? given.value : given.value.substr(sign + 1);
@@ -149,13 +149,22 @@ class Changes {
     change.queue = last_queue_;
     change.kind = given.name == "set-quota" ? change::QueueAmountKind::kQuota : change::QueueAmountKind::kLimit;
     const std::string resource = amount.substr(0, colon);
-    if (resource != "gpu" && resource != "cpu" && resource != "memory")
-      refuse(given, fmt::format("'{}' is not gpu, cpu or memory", resource));
-    change.resource = resource == "gpu"   ? change::QueueResourceKind::kGpu
-                      : resource == "cpu" ? change::QueueResourceKind::kCpu
-                                          : change::QueueResourceKind::kMemory;
+    change.resource = resource == "gpu"      ? change::QueueResourceKind::kGpu
+                      : resource == "cpu"    ? change::QueueResourceKind::kCpu
+                      : resource == "memory" ? change::QueueResourceKind::kMemory
+                                             : change::QueueResourceKind::kOther;
+    if (change.resource == change::QueueResourceKind::kOther) set_other(change, resource, given);
     change.amount = or_refuse(parse_queue_amount(amount.substr(colon + 1), change.resource), given);
     return change;
+  }
+
+  void set_other(change::SetQueue& change, const std::string& resource, const GivenOption& given) const {
+    const auto& names = out_.snapshot.resource_names.raw();
+    if (std::ranges::find(names, resource) == names.end())
+      refuse(given, fmt::format("'{}' is not gpu, cpu, memory, pods or another resource of the cluster", resource));
+    if (change.kind == change::QueueAmountKind::kQuota)
+      refuse(given, fmt::format("a quota of {} is not counted: only gpu, cpu and memory have quotas", resource));
+    change.other = resource;
   }
 
   change::Change set_priority(const GivenOption& given) {
@@ -305,7 +314,7 @@ std::vector<OptionRow> with_change_options(std::vector<OptionRow> others) {
       {"uncordon", "NODE", "pods may be placed on the node again", kNoLetter, "", kLists},
       {"drain", "NODE", "cordon the node, and its pods wait again", kNoLetter, "", kLists},
       {"set-quota", "Q=gpu:N", "the quota of a queue: gpu, cpu or memory; unlimited", kNoLetter, "", kLists},
-      {"set-limit", "Q=gpu:N", "the limit of a queue: gpu, cpu or memory; unlimited", kNoLetter, "", kLists},
+      {"set-limit", "Q=gpu:N", "the limit of a queue: gpu, cpu, memory or any other resource; unlimited", kNoLetter, "", kLists},
       {"set-priority", "GANG=N", "the priority of a gang", kNoLetter, "", kLists},
       {"set-minimum", "GANG=N", "the gang starts once so many of its pods have room", kNoLetter, "", kLists},
       {"set-level", "GANG=LEVEL", "the topology level that a gang, or GANG/SUBGROUP, requires; none", kNoLetter, "",

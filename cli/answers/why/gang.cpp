@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, answers::kHolds> kHoldWords = {
     "placed by this plan, before this gang",
     "not preemptible",
     "fair share: its queue keeps what it has",
+    "shares of what is missing are not counted: its queue keeps what it has",
     "its priority is not lower",
     "within the minimum run time",
     "a disruption budget or `protect` keeps it",
@@ -217,6 +218,25 @@ class GangWriter {
                               gpu_cell(report.fair_share[kQueueGpu]), gpu_cell(report.allocated[kQueueGpu]),
                               gpu_cell(queue.limit[kQueueGpu])});
       }
+    }
+    document_.add_table(std::move(table));
+    write_other_limits();
+  }
+
+  void write_other_limits() {
+    const std::vector<OtherLimitIndex>& limits = problem_.queues[gang_.queue].other_limits;
+    if (limits.empty()) return;
+    const explain::AfterPlan end = explain::after_plan(problem_, run_.solution.plan);
+    Table table{.key = "otherLimits",
+                .title = "Limits on other resources",
+                .columns = {{"queue", "QUEUE"},
+                            {"resource", "RESOURCE"},
+                            {"allocated", "ALLOCATED", Align::kRight},
+                            {"limit", "LIMIT", Align::kRight}}};
+    for (const OtherLimitIndex index : limits) {
+      const OtherLimit& limit = problem_.lists.other_limits[index];
+      table.rows.push_back({std::string(problem_.queues[limit.queue].name),
+                            std::string(problem_.resource_name(limit.resource)), end.limited[index], limit.limit});
     }
     document_.add_table(std::move(table));
   }

@@ -177,8 +177,7 @@ std::optional<NodeCandidate> CandidateBuilder::candidate_by_moves(PodIndex pod, 
                                                                   VictimOrder order) const {
   const PodClass& pod_class = problem_.class_of(pod);
   const Gang& gang = problem_.gangs[claim_.claimant];
-  const QueueAmounts added = queue_usage(pod_class, problem_.class_of(node));
-  if (!fit::limit(state_, bounds_, gang, added) || !fit::quota(state_, bounds_, gang, added)) return std::nullopt;
+  if (!has_queue_room(state_, bounds_, gang, pod_class, node)) return std::nullopt;
   FreeOnNode free(state_, node);
   std::vector<PodIndex> gone;
   bool fits = free.fits(pod_class);

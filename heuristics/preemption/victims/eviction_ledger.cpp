@@ -12,7 +12,7 @@ namespace muster::preemption {
 namespace {
 
 bool has_limits(const QueueBounds& bounds) {
-  return std::ranges::any_of(bounds.usage, [](const QueueAmounts& of_queue) {
+  return !bounds.limited_usage.empty() || std::ranges::any_of(bounds.usage, [](const QueueAmounts& of_queue) {
     return std::ranges::any_of(of_queue, [](Amount bound) { return bound != kNoBound; });
   });
 }

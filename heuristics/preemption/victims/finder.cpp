@@ -31,13 +31,14 @@ std::vector<VictimUnit> VictimFinder::moves_on(NodeIndex node) const {
   return units;
 }
 
-std::optional<VictimUnit> VictimFinder::cheapest_below(QueueIndex queue) const {
+std::optional<VictimUnit> VictimFinder::cheapest_below(QueueIndex queue, ResourceIndex resource) const {
   std::optional<VictimUnit> best;
   for (const PodIndex pod : problem_.pods.indices()) {
     const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
     if (!state_.is_present(pod) || gang.queue.is_none()) continue;
     // A move frees nothing of the queue.
     if (claim_.mode == PreemptionMode::kConsolidate && !fit::is_pending(problem_.pods[pod])) continue;
+    if (!resource.is_none() && problem_.class_of(pod).request[resource.value()] == 0) continue;
     const auto& path = problem_.queues[gang.queue].ancestors;
     if (!queue.is_none() && std::ranges::find(path, queue) == path.end()) continue;
     auto unit = leaving_unit_of(pod);

@@ -32,8 +32,9 @@ class VictimFinder {
   std::vector<VictimUnit> units_on(NodeIndex node) const;
   // Each pod on the node that may be moved, as a unit of its own.
   std::vector<VictimUnit> moves_on(NodeIndex node) const;
-  // The cheapest unit of the queue and those below it (none: of all queues), on any node. Cost: O(pods).
-  std::optional<VictimUnit> cheapest_below(QueueIndex queue) const;
+  // The cheapest unit of the queue and those below it (none: of all queues), on any node, of which some pod asks for
+  // the resource (none: any). Cost: O(pods).
+  std::optional<VictimUnit> cheapest_below(QueueIndex queue, ResourceIndex resource) const;
 
   // Pods of these gangs stay: others of the gang are being relocated.
   void protect(GangIndex gang) { protected_.push_back(gang); }

@@ -76,9 +76,7 @@ bool put_back(ClusterState& state, const QueueBounds& bounds, PodIndex pod, cons
   if (!fit::anti_affinity(state, pod_class, place.node) && is_kept_out(state, pod, place.node)) return false;
   if (!keeps_topology(state, pod, place)) return false;
   const Gang& gang = problem.gangs[problem.pods[pod].gang];
-  const QueueAmounts added = queue_usage(pod_class, problem.class_of(place.node));
-  if (!gang.queue.is_none() && (!fit::limit(state, bounds, gang, added) || !fit::quota(state, bounds, gang, added)))
-    return false;
+  if (!gang.queue.is_none() && !has_queue_room(state, bounds, gang, pod_class, place.node)) return false;
   state.put(pod, place.node, place.devices);
   return true;
 }

@@ -35,7 +35,7 @@ bool moves_or_evicts(const Actions& actions) { return actions.consolidate || act
 // What makes the answers of two queues equal.
 using Signature =
     std::tuple<std::uint32_t, std::int32_t, QueueAmounts, QueueAmounts, std::array<double, kQueueResources>,
-               Nanoseconds, Nanoseconds, QueueAmounts, QueueAmounts, Work>;
+               Nanoseconds, Nanoseconds, QueueAmounts, QueueAmounts, std::vector<Amount>, Work>;
 
 class Counting {
  public:
@@ -285,6 +285,12 @@ class Counting {
 
   Signature signature(QueueIndex index) const {
     const Queue& queue = problem_.queues[index];
+    std::vector<Amount> limited;  // resource, limit, usage
+    for (const OtherLimitIndex at : queue.other_limits) {
+      const OtherLimit& limit = problem_.lists.other_limits[at];
+      if (limit.queue == index)
+        limited.insert(limited.end(), {limit.resource.value(), limit.limit, staying_.limited[at]});
+    }
     Work waiting = 0;
     for (const Pod& pod : problem_.pods) {
       if (pod.status == PodStatus::kPending && problem_.gangs[pod.gang].queue == index && pod.gang != asked_)
@@ -299,6 +305,7 @@ class Counting {
             queue.reclaim_min_runtime,
             staying_.usage[index],
             staying_.non_preemptible_usage[index],
+            std::move(limited),
             waiting};
   }
 

@@ -96,18 +96,27 @@ QueueRoom queue_room(const Problem& problem, const explain::AfterPlan& end, Gang
     if (gangs >= room.gangs) return;
     room = {gangs, by};
   };
+  const auto above = [&](QueueIndex queue) {
+    return queue == asked.queue ? "" : " of queue \"" + std::string(problem.queues[queue].name) + "\"";
+  };
   const bool is_within_quota = problem.snapshot->policy.non_preemptible_within_quota && !asked.preemptible;
   for (const QueueIndex index : problem.queues[asked.queue].ancestors) {
     const Queue& queue = problem.queues[index];
     for (std::size_t r = 0; r < kQueueResources; ++r) {
-      const std::string above = index == asked.queue ? "" : " of queue \"" + std::string(queue.name) + "\"";
-      const std::string where = above + ": " + std::string(kNames[r]);
+      const std::string where = above(index) + ": " + std::string(kNames[r]);
       // What is beyond a limit already may stay beyond it, but not grow.
       const Amount limit =
           queue.limit[r] == kUnlimited ? kUnlimited : std::max(queue.limit[r], end.usage_before[index][r]);
       bound(limit, end.usage[index][r], one[r], "limit" + where);
       if (is_within_quota) bound(queue.quota[r], end.non_preemptible_usage[index][r], one[r], "quota" + where);
     }
+  }
+  const PodClass& pod_class = problem.class_of(asked.pods.front());
+  for (const OtherLimitIndex index : problem.queues[asked.queue].other_limits) {
+    const OtherLimit& limit = problem.lists.other_limits[index];
+    bound(std::max(limit.limit, end.limited_before[index]), end.limited[index],
+          pod_class.request[limit.resource.value()],
+          "limit" + above(limit.queue) + ": " + std::string(problem.resource_name(limit.resource)));
   }
   return room;
 }

@@ -42,6 +42,7 @@ Snapshot without_protection(const Snapshot& original, const std::string& name, s
   for (SnapshotQueue& queue : snapshot.queues) {
     queue.gpu.limit = queue.cpu.limit = queue.memory.limit = kUnlimited;
     queue.gpu.quota = queue.cpu.quota = queue.memory.quota = kUnlimited;
+    queue.other_resources.clear();
     queue.preempt_min_runtime = queue.reclaim_min_runtime = 0;
   }
   snapshot.disruption_budgets.clear();

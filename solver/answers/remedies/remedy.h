@@ -39,8 +39,8 @@ constexpr std::string_view remedy_kind_name(RemedyKind kind) {
 struct Remedy {
   RemedyKind kind = RemedyKind::kAddNodes;
   std::vector<change::Change> changes;
-  // Nodes to uncordon or to add, taints, levels given up, members less, GPUs (rounded up) by which quotas and limits
-  // rise, priorities to pass, running pods to stop.
+  // Nodes to uncordon or to add, taints, levels given up, members less, units (GPUs, cores, GiB or others, rounded up)
+  // by which quotas and limits rise, priorities to pass, running pods to stop.
   std::int64_t size = 0;
   bool is_smallest = false;  // proven: the plans with less of the same do not admit it
   Admitted with;             // the plan with these changes

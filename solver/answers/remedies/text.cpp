@@ -38,22 +38,32 @@ std::string units(Amount amount, Amount unit, std::string_view noun) {
   return fmt::format("{} {}{}", change::amount_text(amount, unit), noun, amount == unit ? "" : "s");
 }
 
-std::string amount_words(QueueResourceKind resource, Amount amount) {
+std::string amount_words(const change::SetQueue& set, Amount amount) {
   if (amount == kUnlimited) return "unlimited";
-  switch (resource) {
+  switch (set.resource) {
     case QueueResourceKind::kGpu:
       return units(amount, 1'000'000, "GPU");
     case QueueResourceKind::kCpu:
       return units(amount, 1'000, "core");
     case QueueResourceKind::kMemory:
+      return memory_words(amount) + " of memory";
+    case QueueResourceKind::kOther:
       break;
   }
-  return memory_words(amount) + " of memory";
+  return set.other == "pods" ? units(amount, 1, "pod") : fmt::format("{} {}", amount, set.other);
+}
+
+Amount other_limit(const SnapshotQueue& queue, std::string_view resource, const Snapshot& snapshot) {
+  for (const OtherQueueResource& other : queue.other_resources) {
+    if (snapshot.resource_names[other.resource] == resource) return other.limit;
+  }
+  return kUnlimited;
 }
 
 Amount amount_before(const change::SetQueue& set, const Snapshot& snapshot) {
   const auto queue = std::ranges::find(snapshot.queues, set.queue, &SnapshotQueue::name);
   if (queue == snapshot.queues.end()) return kUnlimited;
+  if (set.resource == QueueResourceKind::kOther) return other_limit(*queue, set.other, snapshot);
   const QueueResource& resource = set.resource == QueueResourceKind::kGpu   ? queue->gpu
                                   : set.resource == QueueResourceKind::kCpu ? queue->cpu
                                                                             : queue->memory;
@@ -63,9 +73,9 @@ Amount amount_before(const change::SetQueue& set, const Snapshot& snapshot) {
 std::string queue_words(const Remedy& remedy, const Snapshot& snapshot) {
   std::vector<std::string> parts;
   for (const change::SetQueue& set : all_of<change::SetQueue>(remedy)) {
-    parts.push_back(fmt::format(
-        "raise the {} of queue {} from {} to {}", set.kind == change::QueueAmountKind::kQuota ? "quota" : "limit",
-        set.queue, amount_words(set.resource, amount_before(set, snapshot)), amount_words(set.resource, set.amount)));
+    parts.push_back(fmt::format("raise the {} of queue {} from {} to {}",
+                                set.kind == change::QueueAmountKind::kQuota ? "quota" : "limit", set.queue,
+                                amount_words(set, amount_before(set, snapshot)), amount_words(set, set.amount)));
   }
   return fmt::format("{}", fmt::join(parts, ", and "));
 }

@@ -113,14 +113,26 @@ void add_usage(const Problem& problem, GangIndex gang, const QueueAmounts& amoun
   }
 }
 
+void add_limited(const Problem& problem, GangIndex gang, const PodClass& pod_class, std::int64_t pods,
+                 QueueUsage& usage) {
+  for (const OtherLimitIndex index : usage.limited.indices()) {
+    const OtherLimit& limit = problem.lists.other_limits[index];
+    for (QueueIndex queue = problem.gangs[gang].queue; !queue.is_none(); queue = problem.queues[queue].parent) {
+      if (queue == limit.queue) usage.limited[index] += pods * pod_class.request[limit.resource.value()];
+    }
+  }
+}
+
 QueueUsage running_usage(const Problem& problem) {
   QueueUsage usage;
   usage.all.assign(problem.queues.size(), QueueAmounts{});
   usage.fixed = usage.all;
+  usage.limited.assign(problem.lists.other_limits.size(), 0);
   for (const PodIndex pod : problem.pods.indices()) {
     if (!runs(problem, pod)) continue;
     add_usage(problem, problem.pods[pod].gang,
               queue_usage(problem.class_of(pod), problem.class_of(problem.pods[pod].node)), usage);
+    add_limited(problem, problem.pods[pod].gang, problem.class_of(pod), 1, usage);
   }
   return usage;
 }
@@ -136,7 +148,10 @@ bool queues_allow(const Problem& problem, const QueueUsage& before, const QueueU
       if (quota_binds && quota != kUnlimited && after.fixed[queue][i] > quota && grows) return false;
     }
   }
-  return true;
+  return std::ranges::all_of(after.limited.indices(), [&](OtherLimitIndex limit) {
+    return after.limited[limit] <= problem.lists.other_limits[limit].limit ||
+           after.limited[limit] <= before.limited[limit];
+  });
 }
 
 }  // namespace muster::brute_force

@@ -46,9 +46,13 @@ bool gangs_are_whole(const Problem& problem, const std::vector<PodKind>& kinds, 
 // By QueueIndex, inner ones included: usage of all and of what is not preemptible.
 struct QueueUsage {
   Indexed<QueueIndex, QueueAmounts> all, fixed;
+  Indexed<OtherLimitIndex, Amount> limited;  // what counts against limits on other resources
 };
 QueueUsage running_usage(const Problem& problem);
 void add_usage(const Problem& problem, GangIndex gang, const QueueAmounts& amounts, QueueUsage& usage);
+// Of so many pods of the class.
+void add_limited(const Problem& problem, GangIndex gang, const PodClass& pod_class, std::int64_t pods,
+                 QueueUsage& usage);
 // Limits, and quotas of what is not preemptible, are kept, or what counts does not grow.
 bool queues_allow(const Problem& problem, const QueueUsage& before, const QueueUsage& after);
 

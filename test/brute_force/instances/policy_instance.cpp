@@ -10,6 +10,7 @@
 
 #include "test/brute_force/instances/exceeded_draw.h"
 #include "test/brute_force/instances/inter_pod_draw.h"
+#include "test/brute_force/instances/limit_draw.h"
 #include "test/brute_force/instances/port_draw.h"
 
 namespace muster::brute_force {
@@ -81,6 +82,7 @@ class PolicyDraw {
     snapshot["gangs"] = gangs_;
     snapshot["pods"] = pods_;
     add_host_ports(snapshot["pods"], seed_);
+    limit_queues(snapshot, seed_);
     add_inter_pod(snapshot, seed_);
     exceed_nodes(snapshot, seed_);
     if (chance(20)) set_price(snapshot);

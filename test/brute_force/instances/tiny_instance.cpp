@@ -8,6 +8,7 @@
 
 #include "test/brute_force/instances/exceeded_draw.h"
 #include "test/brute_force/instances/inter_pod_draw.h"
+#include "test/brute_force/instances/limit_draw.h"
 #include "test/brute_force/instances/port_draw.h"
 
 namespace muster::brute_force {
@@ -55,6 +56,7 @@ class TinyDraw {
     snapshot["policy"]["wholeNodes"] = seed_ % 4 == 1;
     snapshot["pods"] = pods_;
     if (features_.topology) divide_topology(snapshot);
+    limit_queues(snapshot, seed_);
     add_inter_pod(snapshot, seed_);
     exceed_nodes(snapshot, seed_);
     return snapshot.dump();

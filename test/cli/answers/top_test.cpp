@@ -82,6 +82,18 @@ TEST_F(Top, CountsQueuesWithAllBelowThem) {
   EXPECT_EQ(root["runningGangs"], 2);
 }
 
+TEST_F(Top, TellsHowFullTheLimitsOfAnyResourceAre) {
+  const Json queues =
+      answer("queues",
+             R"({"format":"muster/v1","nodes":[{"name":"n","resources":{"cpu":4,"x.com/card":4}}],"queues":[)"
+             R"({"name":"top","resources":{"x.com/card":{"limit":3},"pods":{"limit":9}}},{"name":"q","parent":"top"}],)"
+             R"("pods":[{"name":"p","queue":"q","node":"n","resources":{"x.com/card":2}}]})"
+             "\n")["queues"];
+  EXPECT_EQ(row(queues, "queue", "top")["otherLimits"], "pods 1 of 9, x.com/card 2 of 3");
+  EXPECT_FALSE(row(answer("queues")["queues"], "queue", "a").contains("otherLimits"))
+      << "without any there is no column";
+}
+
 TEST_F(Top, DividesTheDevicesOfEachModel) {
   const Json gpus = answer("gpus")["gpus"];
   EXPECT_EQ(column(gpus, "model"), (Names{"A100", "T4"}));

@@ -63,11 +63,12 @@ TEST_F(Finder, EachPodMovesByItself) {
 }
 
 TEST_F(Finder, TheCheapestUnitOfAQueueIsOfTheLowestPriority) {
-  const auto unit = all_.finder.cheapest_below(QueueIndex::none());
+  const auto unit = all_.finder.cheapest_below(QueueIndex::none(), ResourceIndex::none());
   ASSERT_TRUE(unit);
   EXPECT_NE(unit->pods.front(), single_);
   all_.claim_for("g", PreemptionMode::kPreempt);
-  EXPECT_FALSE(all_.finder.cheapest_below(QueueIndex::none())) << "nothing is below the claimant";
+  EXPECT_FALSE(all_.finder.cheapest_below(QueueIndex::none(), ResourceIndex::none()))
+      << "nothing is below the claimant";
 }
 
 }  // namespace

@@ -49,6 +49,21 @@ TEST(Fit, CapacityCountsEveryResource) {
   EXPECT_FALSE(cluster.can("fits", "full"));  // one pod is all that it takes
 }
 
+TEST(Fit, QueuesKeepTheirLimitsOfAnyResource) {
+  const FitCase cluster(R"("nodes":[{"name":"n","resources":{"cpu":8,"x.com/card":8}}],
+     "queues":[{"name":"org","resources":{"x.com/card":{"limit":3}}},{"name":"a","parent":"org","resources":{"pods":{"limit":1}}},
+               {"name":"b","parent":"org"},{"name":"c","resources":{"x.com/card":{"limit":1}}}],
+     "pods":[{"name":"there","queue":"a","node":"n","resources":{"x.com/card":1}},{"name":"second","queue":"a"},
+             {"name":"two","queue":"b","resources":{"x.com/card":2}},{"name":"three","queue":"b","resources":{"x.com/card":3}},
+             {"name":"above","queue":"c","node":"n","resources":{"x.com/card":2}},{"name":"one","queue":"c","resources":{"x.com/card":1}},
+             {"name":"none","queue":"c"}])");
+  EXPECT_FALSE(cluster.can("second", "n")) << "the queue may have one pod";
+  EXPECT_TRUE(cluster.can("two", "n"));
+  EXPECT_FALSE(cluster.can("three", "n")) << "the queue above may have three, and one is in use";
+  EXPECT_FALSE(cluster.can("one", "n")) << "usage beyond the limit does not grow";
+  EXPECT_TRUE(cluster.can("none", "n"));
+}
+
 TEST(Fit, WholeUsersTakeTheIdleDevicesOfLowestIndex) {
   const FitCase cluster(R"("nodes":[{"name":"n","gpus":{"count":4}}],
      "pods":[{"name":"sharer","gpu":{"fraction":0.1},"node":"n","gpus":[1]},{"name":"two","gpu":{"count":2}},{"name":"four","gpu":{"count":4}}])");

@@ -1,6 +1,7 @@
 // What a good line means: values, units, defaults, templates, equal specs.
 #include "io/muster_v1/snapshot_reader.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -113,6 +114,21 @@ TEST(SnapshotReader, ReadsQueuesInTheirUnits) {
   EXPECT_EQ(s.queues[1].priority, 100);
   EXPECT_EQ(s.queues[1].gpu.quota, kUnlimited);
   EXPECT_EQ(s.queues[1].preempt_min_runtime, std::nullopt);
+}
+
+TEST(SnapshotReader, ReadsBoundsOfAnyResourceOfAQueue) {
+  const Snapshot s = read(R"("queues":[{"name":"q","resources":{"x.com/card":{"quota":"2500m","limit":"unlimited"},
+      "pods":{"limit":2},"nvidia.com/mig-1g.10gb":{"limit":"1k"},"y.com/card":{}}},{"name":"r"}],
+      "nodes":[{"name":"n","resources":{"y.com/card":1}}])");
+  const std::vector<OtherQueueResource>& others = s.queues.at(0).other_resources;
+  std::string bounds;
+  for (const OtherQueueResource& other : others)
+    bounds += std::string(s.resource_names[other.resource]) + " " + std::to_string(other.quota) + " " +
+              std::to_string(other.limit) + "; ";
+  EXPECT_EQ(bounds, "pods -1 2; y.com/card -1 -1; x.com/card 2 -1; nvidia.com/mig-1g.10gb -1 1000; ");
+  EXPECT_TRUE(std::ranges::is_sorted(others, {}, &OtherQueueResource::resource));
+  EXPECT_EQ(s.nodes[0].resources.back().resource, others[1].resource);
+  EXPECT_TRUE(s.queues[1].other_resources.empty());
 }
 
 TEST(SnapshotReader, ReadsGangsAndTheirSubgroups) {

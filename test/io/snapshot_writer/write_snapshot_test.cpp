@@ -92,11 +92,19 @@ bool same_node(const Snapshot& in_a, const SnapshotNode& a, const Snapshot& in_b
   return tied(a) == tied(b) && named(in_a, a.resources) == named(in_b, b.resources);
 }
 
-bool same_queue(const SnapshotQueue& a, const SnapshotQueue& b) {
+std::map<std::string_view, std::pair<Amount, Amount>> named(const Snapshot& of, const SnapshotQueue& queue) {
+  std::map<std::string_view, std::pair<Amount, Amount>> result;
+  for (const OtherQueueResource& other : queue.other_resources)
+    result[of.resource_names[other.resource]] = {other.quota, other.limit};
+  return result;
+}
+
+bool same_queue(const Snapshot& in_a, const SnapshotQueue& a, const Snapshot& in_b, const SnapshotQueue& b) {
   const auto tied = [](const SnapshotQueue& q) {
     return std::tie(q.name, q.parent, q.priority, q.preempt_min_runtime, q.reclaim_min_runtime);
   };
-  return tied(a) == tied(b) && same(a.gpu, b.gpu) && same(a.cpu, b.cpu) && same(a.memory, b.memory);
+  return tied(a) == tied(b) && same(a.gpu, b.gpu) && same(a.cpu, b.cpu) && same(a.memory, b.memory) &&
+         named(in_a, a) == named(in_b, b);
 }
 
 bool same_policy(const Snapshot& in_a, const Snapshot& in_b) {
@@ -123,7 +131,7 @@ void expect_same(const Snapshot& a, const Snapshot& b, const std::string& why) {
   EXPECT_TRUE(std::ranges::equal(a.nodes, b.nodes, in(same_node))) << why;
   EXPECT_TRUE(std::ranges::equal(a.gangs, b.gangs, in(same_gang))) << why;
   EXPECT_TRUE(std::equal(a.pods.begin(), a.pods.end(), b.pods.begin(), b.pods.end(), in(same_pod))) << why;
-  EXPECT_TRUE(std::ranges::equal(a.queues, b.queues, same_queue)) << why;
+  EXPECT_TRUE(std::ranges::equal(a.queues, b.queues, in(same_queue))) << why;
   EXPECT_TRUE(std::ranges::equal(a.definitions.namespaces, b.definitions.namespaces, [](const auto& x, const auto& y) {
     return std::tie(x.name, x.labels) == std::tie(y.name, y.labels);
   })) << why;
@@ -191,7 +199,8 @@ TEST(WriteSnapshot, WritesEveryKeyThatIsNotItsDefault) {
       "gpus":{"count":2,"memory":"80Gi","model":"A","ids":["x","y"]},"labels":{"zone":"z"},
       "taints":[{"key":"k","value":"v","effect":"NoExecute"}],"unschedulable":true}],
     "namespaces":[{"name":"default","labels":{"a":"b"}},{"name":"bare"}],
-    "queues":[{"name":"top","gpu":{"usage":1.25},"cpu":{"usage":0},"memory":{"usage":"3Gi"}},{"name":"q","parent":"top","priority":7,"gpu":{"quota":1.5,"limit":2,"weight":0.5},
+    "queues":[{"name":"top","gpu":{"usage":1.25},"cpu":{"usage":0},"memory":{"usage":"3Gi"},
+      "resources":{"x.com/card":{"quota":1,"limit":2},"pods":{"limit":0},"y.com/card":{"quota":3},"z.com/card":{}}},{"name":"q","parent":"top","priority":7,"gpu":{"quota":1.5,"limit":2,"weight":0.5},
       "cpu":{"quota":"1500m","usage":"250m"},"memory":{"limit":"3","weight":2},"preemptMinRuntime":"1m","reclaimMinRuntime":"90s"}],
     "priorityClasses":[{"name":"c","value":-3,"preemptible":false,"preemptionPolicy":"PreemptLowerPriority"}],
     "podTemplates":{"t":{"resources":{"cpu":1,"pods":0},"gpu":{"fraction":0.25,"devices":2},"gpuModels":["A"],

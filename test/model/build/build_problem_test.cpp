@@ -27,6 +27,32 @@ TEST(BuildProblem, SnapshotWithoutQueuesHasTheUnlimitedQueueDefault) {
   EXPECT_TRUE(built->gangs[built.gang("p")].queue_is_leaf);
 }
 
+TEST(BuildProblem, QueuesKnowTheLimitsOfAnyResourceOnTheWayToTheRoot) {
+  const test::Case built(kNode +
+                         R"(,"queues":[{"name":"leaf","parent":"top","resources":{"pods":{"limit":2},"x":{"quota":1}}},
+      {"name":"top","resources":{"x":{"limit":5}}}])");
+  std::string limits;
+  for (const OtherLimitIndex index : built->queues[built.queue("leaf")].other_limits) {
+    const OtherLimit& limit = built->lists.other_limits[index];
+    limits += std::string(built->queues[limit.queue].name) + " " + std::string(built->resource_name(limit.resource)) +
+              " " + std::to_string(limit.limit) + "; ";
+  }
+  EXPECT_EQ(limits, "leaf pods 2; top x 5; ");
+  EXPECT_EQ(built->queues[built.queue("top")].other_limits.size(), 1U);
+}
+
+TEST(BuildProblem, TellsOnceWhichQuotasOfAQueueAreNotCounted) {
+  Snapshot snapshot = test::Case::read(
+      R"({"format":"muster/v1","queues":[{"name":"q","resources":{"y":{"quota":4},"x":{"limit":5},"pods":{"quota":0}}}]})");
+  ASSERT_TRUE(build_problem(snapshot));
+  ASSERT_TRUE(build_problem(snapshot)) << "again";
+  ASSERT_EQ(snapshot.anomalies.warnings.size(), 1U);
+  const Warning& warning = snapshot.anomalies.warnings.front();
+  EXPECT_EQ(warning.code, ErrorCode::kRemark);
+  EXPECT_EQ(warning.object + " " + warning.name, "queue q");
+  EXPECT_TRUE(warning.message.starts_with("its quota (pods 0, y 4) is not counted")) << warning.message;
+}
+
 TEST(BuildProblem, QueuesFormAForestAndInheritMinimumRunTimes) {
   const test::Case built(kNode + R"(,"queues":[{"name":"leaf","parent":"mid"},
       {"name":"mid","parent":"top","reclaimMinRuntime":5},{"name":"top","preemptMinRuntime":"1m",

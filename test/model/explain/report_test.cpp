@@ -224,6 +224,17 @@ TEST(Reasons, LimitExceededOfAnyQueueOnTheWayToTheRoot) {
             "3/3 pods of the gang cannot be placed: 2/2 nodes are available. Queue top would exceed its limit of gpu.");
 }
 
+TEST(Reasons, LimitExceededNamesAnyResourceAndItsLimit) {
+  Situation situation(kTwoNodesOfFour +
+                      R"("queues":[{"name":"top","resources":{"pods":{"limit":2}}},{"name":"leaf","parent":"top"}],)" +
+                      R"("gangs":[{"name":"g","queue":"leaf"}],"pods":[)" + pods("g", 3, kOneGpu) + "]");
+  const GangReport gang = situation.gang("g");
+  EXPECT_EQ(reason_text(gang.reason), "LimitExceeded");
+  EXPECT_EQ(gang.message,
+            "3/3 pods of the gang cannot be placed: 2/2 nodes are available. Queue top would exceed its limit of pods "
+            "(2).");
+}
+
 TEST(Reasons, LimitCountsWhatThePlanPlaces) {
   Situation situation(
       kTwoNodesOfFour +
@@ -545,6 +556,31 @@ TEST(MakeRoom, FairShareWhereTheOthersAreWithinTheirs) {
                                .gang("g")
                                .make_room),
             "FairShare");
+}
+
+TEST(MakeRoom, NoSharesOfAResourceThatHasNone) {
+  const auto cluster = [](const std::string& card, const std::string& quota) {
+    return R"("nodes":[{"name":"n","resources":{")" + card +
+           R"(":4}}],"queues":[{"name":"x"},{"name":"y","cpu":{"quota":)" + quota +
+           R"(}}],"pods":[{"name":"r","queue":"x","node":"n","resources":{")" + card +
+           R"(":4}},{"name":"g","queue":"y","resources":{")" + card + R"(":2}}])";
+  };
+  const GangReport gang = Situation(cluster("x.com/card", "1")).gang("g");
+  EXPECT_EQ(reason_text(gang.reason), "Insufficientx.com/card");
+  EXPECT_EQ(make_room_text(gang.make_room), "NoShares");
+  EXPECT_NE(gang.message.find("shares of x.com/card are not counted"), std::string::npos) << gang.message;
+  EXPECT_NE(make_room_text(Situation(cluster("nvidia.com/mig-1g.10gb", "1")).gang("g").make_room), "NoShares")
+      << "slices are parts of gpu";
+}
+
+TEST(MakeRoom, LimitsOfAnyResourceCountWhatVictimsGiveBack) {
+  const auto cluster = [](const std::string& priority) {
+    return R"("nodes":[{"name":"n","resources":{"cpu":8}}],"queues":[{"name":"q","resources":{"pods":{"limit":1}}}],)" +
+           std::string(R"("pods":[{"name":"r","queue":"q","node":"n"},{"name":"g","queue":"q","priority":)") +
+           priority + "}]";
+  };
+  EXPECT_EQ(make_room_text(Situation(cluster("0")).gang("g").make_room), "Priority");
+  EXPECT_EQ(make_room_text(Situation(cluster("50")).gang("g").make_room), "OutOfTime");
 }
 
 TEST(MakeRoom, BlamesSharesBeforePrioritiesWhereEitherIsInTheWay) {

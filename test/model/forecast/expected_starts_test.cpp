@@ -64,6 +64,17 @@ TEST(ExpectedStarts, WaitForTheLimitOfAnyQueueAbove) {
   EXPECT_EQ(start_of(cluster, "w"), "400 Limit");
 }
 
+TEST(ExpectedStarts, WaitForTheLimitOfAnyResource) {
+  const test::Case cluster(test::Cluster()
+                               .node("a", 8)
+                               .node("b", 8)
+                               .queue("top", R"("resources":{"pods":{"limit":1}})")
+                               .queue("q", R"("parent":"top")")
+                               .running("runs", "a", 8, best(6) + since("started", 2))
+                               .pod("w", 4, best(1)));
+  EXPECT_EQ(start_of(cluster, "w"), "400 Limit");
+}
+
 TEST(ExpectedStarts, OfLargePodsWaitForEmptyNodes) {
   const auto cluster = [](int pods) {
     return test::Case(test::Cluster()

@@ -258,5 +258,30 @@ TEST(RefereeOfGrowth, FindsEveryBreach) {
   for (const Breach& breach : kGrowingBreaches) expect_found(kGrowing, breach);
 }
 
+// Limits of any resource: of a leaf queue, of an inner one, and one that what runs has passed already.
+const Scenario kLimited{"limited", R"json({"format":"muster/v1","time":1000,
+ "nodes":[{"name":"n","resources":{"cpu":8,"nvidia.com/mig-1g.10gb":7,"x.com/card":8}}],
+ "queues":[{"name":"org","resources":{"nvidia.com/mig-1g.10gb":{"limit":3}}},
+  {"name":"a","parent":"org","resources":{"pods":{"limit":2},"x.com/card":{"limit":1}}},{"name":"b","parent":"org"}],
+ "pods":[
+  {"name":"r","queue":"a","resources":{"x.com/card":2},"node":"n","started":0},
+  {"name":"p","queue":"a","resources":{"nvidia.com/mig-1g.10gb":2}},
+  {"name":"q","queue":"b","resources":{"nvidia.com/mig-1g.10gb":1}},
+  {"name":"s","queue":"b","resources":{"x.com/card":5}}]})json",
+                        "place p n\nplace q n\nplace s n\n"};
+
+const Breach kLimitedBreaches[] = {
+    {"a pod too many", referee::Rule::kLimit, R"("pods":{"limit":2})", R"("pods":{"limit":1})"},
+    {"a slice too many below an inner queue", referee::Rule::kLimit, R"({"limit":3})", R"({"limit":2})"},
+    {"more of what is above its limit already", referee::Rule::kLimit, R"({"nvidia.com/mig-1g.10gb":2})",
+     R"({"nvidia.com/mig-1g.10gb":2,"x.com/card":1})"},
+};
+
+TEST(RefereeOfLimits, PassesAValidPlan) { expect_valid(kLimited); }
+
+TEST(RefereeOfLimits, FindsEveryBreachForAnyResource) {
+  for (const Breach& breach : kLimitedBreaches) expect_found(kLimited, breach);
+}
+
 }  // namespace
 }  // namespace muster::test

@@ -153,5 +153,17 @@ TEST(RefereeOfNecessity, CountsSlicesAsParts) {
   expect_found(slices, {"a thousandth too much", referee::Rule::kLimit, "0.858", "0.857"});
 }
 
+// There is room on the node for both, but not in the queue.
+TEST(RefereeOfNecessity, EvictsForALimitOfAnyResource) {
+  const Scenario limited{"limited",
+                         R"json({"format":"muster/v1","nodes":[{"name":"n","resources":{"cpu":8,"x.com/card":8}}],
+     "queues":[{"name":"q","resources":{"x.com/card":{"limit":3}}}],
+     "pods":[{"name":"low","queue":"q","resources":{"x.com/card":2},"node":"n","started":0},
+             {"name":"high","queue":"q","priority":50,"resources":{"x.com/card":2}}]})json",
+                         "evict low preempt high\nplace high n after low\n"};
+  expect_valid(limited);
+  expect_found(limited, {"the limit leaves room for both", referee::Rule::kNotInVain, R"("limit":3)", R"("limit":4)"});
+}
+
 }  // namespace
 }  // namespace muster::test

@@ -221,6 +221,20 @@ TEST(Cells, LimitsAreDividedAsGangsAsk) {
   EXPECT_EQ(merged.plan.placements.size(), 2U);
 }
 
+TEST(Cells, LimitsOfAnyResourceHoldForAllCellsTogether) {
+  Cluster cluster = four_nodes();
+  cluster.queue("q", R"("resources":{"pods":{"limit":2}})");
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "g" + std::to_string(i);
+    cluster.gang(name, R"("queue":"q")").pods(name, 1, 3, R"("gang":")" + name + "\"");
+  }
+  const Case whole(cluster);
+  const Dealing dealing = deal(whole.problem(), {.cells = 4});
+  const Merged merged = merge_all(whole, dealing, solve_cells(whole, dealing));
+  EXPECT_EQ(merged.plan.placements.size(), 2U);
+  EXPECT_TRUE(merged.refused.empty());
+}
+
 TEST(Cells, WithoutAPlanKeepWhatTheyHad) {
   Cluster singles = four_nodes();
   for (int i = 0; i < 4; ++i) singles.pod("p" + std::to_string(i), 4);

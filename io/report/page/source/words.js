@@ -31,6 +31,7 @@ const rooms = {
   Policy: 'Its preemption policy is Never: nothing is evicted for it.',
   NotEnough: 'Even evicting every pod that may be evicted would not make enough room.',
   FairShare: 'Room could only come from queues within their fair share, or its own queue would exceed its share.',
+  NoShares: 'Room could only come from other queues, but shares of what it lacks are not counted: only gpu, cpu and memory have them.',
   Priority: 'Room could only come from gangs of equal or higher priority.',
   Protected: 'Room could only come from pods within their minimum run time.',
   DisruptionBudget: 'Room would require evicting pods that disruption budgets or the policy protect.',
