@@ -64,10 +64,10 @@ std::string definitions_of(const Snapshot& snapshot, const Objects& manifest) {
 
 // Kinds that are set up once for all workloads; applying them again is no mistake.
 bool is_definition(std::string_view kind) {
-  constexpr std::array<std::string_view, 11> kKinds = {
-      "ClusterQueue",        "ClusterTrainingRuntime", "LocalQueue", "Namespace",    "Node",
-      "PodDisruptionBudget", "PriorityClass",          "Queue",      "RuntimeClass", "Topology",
-      "TrainingRuntime"};
+  constexpr std::array<std::string_view, 14> kKinds = {
+      "ClusterQueue",        "ClusterTrainingRuntime", "Cohort", "LocalQueue",     "Namespace",    "Node",
+      "PodDisruptionBudget", "PriorityClass",          "Queue",  "ResourceFlavor", "RuntimeClass", "Topology",
+      "TrainingRuntime",     "WorkloadPriorityClass"};
   return std::ranges::find(kKinds, kind) != kKinds.end();
 }
 

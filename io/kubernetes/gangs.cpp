@@ -12,15 +12,17 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr std::size_t kNoGang = std::numeric_limits<std::size_t>::max();
-constexpr std::int32_t kKaiPriority = 50;           // of a class that does not exist
-constexpr std::int32_t kKaiNonPreemptible = 100;    // from here on, if a group does not set it
-constexpr std::string_view kNoSubgroup = "(none)";  // of pods that name none; no name of Kubernetes
+constexpr std::int32_t kKaiPriority = 50;         // of a class that does not exist
+constexpr std::int32_t kKaiNonPreemptible = 100;  // from here on, if a group does not set it
 constexpr std::string_view kNoTask = "default";
+
+// Several kinds of owners may have one name.
+bool is_of_owner(GroupSystem system) { return system == GroupSystem::kKaiOwner || system == GroupSystem::kKueue; }
 
 std::string key_of(const KubernetesGroup& group) {
   std::string key(1, static_cast<char>('0' + static_cast<int>(group.identity.system)));
   key.append(group.identity.full_name());
-  if (group.identity.system == GroupSystem::kKaiOwner) key.append("@").append(group.identity.group);
+  if (is_of_owner(group.identity.system)) key.append("@").append(group.identity.group);
   return key;
 }
 
@@ -90,7 +92,7 @@ std::string_view distinction(const GroupIdentity& identity) {
     case GroupSystem::kCoschedulingSigs:
       return "scheduling.sigs.k8s.io";
     case GroupSystem::kKueue:
-      return "kueue.x-k8s.io";
+      return identity.group.empty() ? "kueue.x-k8s.io" : identity.group;
     case GroupSystem::kKoordinator:
       return "koordinator.sh";
     case GroupSystem::kYunikorn:
@@ -102,11 +104,6 @@ std::string_view distinction(const GroupIdentity& identity) {
       break;
   }
   return "pod";
-}
-
-// So that the order of the pods does not matter.
-void keep_first(std::string_view candidate, std::string_view& kept) {
-  if (!candidate.empty() && (kept.empty() || candidate < kept)) kept = candidate;
 }
 
 const SnapshotSubgroup* leaf_named(const KubernetesGroup& group, std::string_view name) {
@@ -143,6 +140,13 @@ bool write_min_resources(KubernetesReading& in, json::JsonWriter& writer, json::
   }
   writer.raw("}");
   return true;
+}
+
+std::string settle_kueue_queue(const KueueQueues& queues, const GangPods& pods, KubernetesGroup& group) {
+  const std::string_view name_space = group.identity.namespace_name;
+  if (group.held.empty()) group.held = queues.held(name_space, pods.kueue_queue);
+  group.priority.never_preempts = group.priority.never_preempts || pods.evicts_nothing;
+  return std::string(queues.name_of(name_space, pods.kueue_queue));
 }
 
 }  // namespace
@@ -259,10 +263,6 @@ void GangPods::add(const KubernetesPod& pod, std::int32_t priority) {
 void KubernetesGangs::count(const KubernetesPod& pod, Gang& gang) {
   gang.pods.add(pod, priority_of(pod));
   has_dialects_ = has_dialects_ || pod.membership.dialect.is_koordinator;
-  if (gang.group.identity.system == GroupSystem::kKueue) {
-    keep_first(pod.membership.labels.kueue_required, gang.group.topology.required);
-    keep_first(pod.membership.labels.kueue_preferred, gang.group.topology.preferred);
-  }
   if (gang.group.held.empty()) gang.group.held = pod.held;
 }
 
@@ -273,6 +273,7 @@ void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
     pod.membership.subgroup = add_empty_subgroup(group, task_group.empty() ? kNoSubgroup : task_group);
     return;
   }
+  if (group.identity.system == GroupSystem::kKueue) pod.membership.subgroup = gang.sets.add(pod);
   if (group.subgroups.empty()) return;
   if (group.identity.system == GroupSystem::kVolcano) {
     pod.membership.subgroup = add_empty_subgroup(
@@ -297,6 +298,14 @@ void KubernetesGangs::hold(const KubernetesPod& pod) {
   if (held.empty()) held = pod.held;
 }
 
+void KubernetesGangs::forbid_evictions(KubernetesPod& pod) {
+  if (pod.membership.gang < 0) {
+    pod.priority.never_preempts = true;
+  } else {
+    gangs_[static_cast<std::size_t>(pod.membership.gang)].pods.evicts_nothing = true;
+  }
+}
+
 std::string_view KubernetesGangs::held(const KubernetesPod& pod) const {
   return pod.membership.gang < 0 ? pod.held : gangs_[static_cast<std::size_t>(pod.membership.gang)].group.held;
 }
@@ -314,8 +323,8 @@ void KubernetesGangs::settle_names() {
   for (Gang& gang : gangs_) {
     if (!gang.is_written) continue;
     const GroupIdentity& identity = gang.group.identity;
-    const bool has_name = first.at(gang.name) == identity.system &&
-                          (identity.system != GroupSystem::kKaiOwner || owners.insert(gang.name).second);
+    const bool has_name =
+        first.at(gang.name) == identity.system && (!is_of_owner(identity.system) || owners.insert(gang.name).second);
     if (!has_name) gang.name.append("@").append(distinction(identity));
   }
 }
@@ -345,11 +354,7 @@ void KubernetesGangs::settle(Gang& gang) {
   if (!group.priority.has_policy && !is_kai)
     group.priority.never_preempts = gang.pods.count > 0 && gang.pods.never_preempts;
   if (!group.minimum.members && group.subgroups.empty()) group.minimum.members = gang.pods.min_available;
-  if (group.identity.system == GroupSystem::kKueue &&
-      group.minimum.members) {  // those that have succeeded need no place
-    group.minimum.members =
-        static_cast<std::int32_t>(std::max<std::int64_t>(0, *group.minimum.members - gang.pods.succeeded));
-  }
+  if (group.identity.system == GroupSystem::kKueue) gang.sets.settle(group);
   if (group.times.created.empty()) group.times.created = gang.pods.created;
   std::string_view queue = group.queue;
   if (is_kai) {
@@ -362,10 +367,7 @@ void KubernetesGangs::settle(Gang& gang) {
   gang.settled.queue = queue;
   const bool is_kueue = queue.empty() && !is_kai && !gang.pods.kueue_queue.empty();
   if (is_kueue) {
-    gang.settled.queue = queues_.kueue().name_of(group.identity.namespace_name, gang.pods.kueue_queue);
-    if (queues_.kueue().is_stopped(group.identity.namespace_name, gang.pods.kueue_queue) && group.held.empty()) {
-      group.held = "its queue is stopped";
-    }
+    gang.settled.queue = settle_kueue_queue(queues_.kueue(), gang.pods, group);
     return;
   }
   if (queue.empty() || (queue == "default" && !queues_.has(queue))) gang.settled.queue = queues_.common_queue();
@@ -406,6 +408,10 @@ void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, const KubernetesT
     settle_topology(topologies, gang);
   }
   give_own_gangs(pods);
+  for (KubernetesPod& pod : pods) {  // sets that need no subgroups
+    if (pod.membership.gang >= 0 && gangs_[static_cast<std::size_t>(pod.membership.gang)].group.subgroups.empty())
+      pod.membership.subgroup = {};
+  }
   for (const Gang& gang : gangs_) {
     if (!gang.is_written || gang.group.held.empty()) continue;
     remarks.add("a gang is held and its pods are not planned: " + std::string(gang.group.held), gang.name);
@@ -447,6 +453,8 @@ bool KubernetesGangs::write_gang(KubernetesReading& in, json::JsonWriter& writer
     writer.raw(R"(,"stalenessGracePeriod":)").string(period.starts_with('-') ? "never" : period);
   } else if (is_of_kai(group.identity.system)) {
     snapshot_writer::write_text(writer, "stalenessGracePeriod", default_grace_period_);
+  } else if (group.identity.system == GroupSystem::kKueue) {
+    snapshot_writer::write_text(writer, "stalenessGracePeriod", "never");  // Kueue evicts no gang for that
   }
   snapshot_writer::write_text(writer, "staleSince", group.times.stale_since);
   writer.raw("}");

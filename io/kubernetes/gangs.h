@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/kubernetes/groups.h"
+#include "io/kubernetes/kueue/pod_sets.h"
 #include "io/kubernetes/pod/pod.h"
 #include "io/kubernetes/priorities.h"
 #include "io/kubernetes/queues.h"
@@ -25,6 +26,7 @@ struct GangPods {
   std::int64_t running = 0;  // on a node, without placeholders of YuniKorn
   std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
   bool never_preempts = true, has_fixed = false, forbids_preemption = false;
+  bool evicts_nothing = false;  // by the policy of its queue
   std::optional<std::int32_t> min_available;
   std::optional<Nanoseconds> expected_duration;  // the longest
   std::string_view created;                      // of the first one
@@ -70,6 +72,8 @@ class KubernetesGangs {
   void await_groups() { awaits_groups_ = true; }
   // Holds the gang of a pod that was held after it had joined.
   void hold(const KubernetesPod& pod);
+  // The policy of the pod's queue of Kueue forbids that anything is evicted for it.
+  void forbid_evictions(KubernetesPod& pod);
   // Why the pod must not be placed, or moved if it runs; empty: it may be.
   std::string_view held(const KubernetesPod& pod) const;
   std::int32_t priority_of(const KubernetesPod& pod) const;
@@ -82,6 +86,7 @@ class KubernetesGangs {
     std::string name;
     bool is_written = true;
     GangPods pods;
+    KueuePodSets sets;
     GangSettlement settled;
   };
   std::size_t find_or_add(const KubernetesPod& pod);

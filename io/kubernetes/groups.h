@@ -11,6 +11,14 @@
 
 namespace muster::kubernetes {
 
+// The subgroup of pods that name none; no name of Kubernetes.
+inline constexpr std::string_view kNoSubgroup = "(none)";
+
+// Of what pods of a gang say, one value, whatever their order.
+inline void keep_first(std::string_view candidate, std::string_view& kept) {
+  if (!candidate.empty() && (kept.empty() || candidate < kept)) kept = candidate;
+}
+
 // Which group it is.
 struct GroupIdentity {
   GroupSystem system = GroupSystem::kNone;

@@ -10,7 +10,7 @@ constexpr std::string_view kNoGroup = "pods that refer to one are held and not p
 constexpr std::string_view kNoQueue = "gangs that name one of these queues are not planned";
 constexpr std::string_view kNoOwner = "queues and expected durations that only these objects state are unknown";
 
-constexpr std::size_t kAsked = 30;  // the first of the rows
+constexpr std::size_t kAsked = 33;  // the first of the rows
 constexpr std::array<KnownKind, kAsked + 20> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true, "nothing is known to run or to wait"},
     {"", "Node", " v1 ", KubernetesKind::kNode, false, "nothing can be planned"},
@@ -41,8 +41,15 @@ constexpr std::array<KnownKind, kAsked + 20> kKnownKinds = {{
      "each local queue counts as a queue without quota and limit"},
     {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false,
      "its queues count as queues without quota and limit"},
+    {"kueue.x-k8s.io", "Cohort", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kCohort, false,
+     "cohorts have only the quotas of their queues"},
+    {"kueue.x-k8s.io", "ResourceFlavor", " v1beta1 v1beta2 ", KubernetesKind::kResourceFlavor, false,
+     "pods that Kueue has not admitted may go to any node"},
+    {"kueue.x-k8s.io", "WorkloadPriorityClass", " v1beta1 v1beta2 ", KubernetesKind::kWorkloadPriorityClass, false,
+     "pods that name one have their own priority, evict nothing, and are not evicted"},
     {"kueue.x-k8s.io", "Workload", " v1beta1 v1beta2 ", KubernetesKind::kKueueWorkload, true,
-     "expected durations that only these objects state are unknown"},
+     "jobs that Kueue has suspended are planned from their templates, if at all, and priorities and expected durations "
+     "that only these objects state are unknown"},
     {"", "PersistentVolume", " v1 ", KubernetesKind::kVolume, false,
      "bound volumes do not restrict the nodes of their pods"},
     {"", "PersistentVolumeClaim", " v1 ", KubernetesKind::kVolumeClaim, true,

@@ -10,12 +10,10 @@ namespace muster::kubernetes {
 namespace {
 
 // Tolerations with unknown operators are left out: tolerating less is always safe.
-bool write_tolerations(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {
+bool write_list_of_tolerations(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod,
+                               json::JsonValue list, bool& first) {
   static constexpr std::array<std::string_view, 4> kKeys = {"effect", "key", "operator", "value"};
-  if (!pod.constraints.tolerations) return true;
-  bool first = true;
-  writer.raw(R"(,"tolerations":[)");
-  for (const json::JsonValue element : pod.constraints.tolerations.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     std::array<json::JsonValue, 4> found;
     std::array<std::string_view, 4> words;
     if (!in.expect(element, json::JsonKind::kObject) || !in.take(element, kKeys, found)) return false;
@@ -27,6 +25,19 @@ bool write_tolerations(KubernetesReading& in, json::JsonWriter& writer, const Ku
       continue;
     }
     snapshot_writer::write_toleration(writer.separate(first), {words[1], words[2], words[3], words[0]});
+  }
+  return true;
+}
+
+bool write_tolerations(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {
+  const PodConstraints& constraints = pod.constraints;
+  if (!constraints.tolerations && constraints.more_tolerations.empty()) return true;
+  bool first = true;
+  writer.raw(R"(,"tolerations":[)");
+  if (constraints.tolerations && !write_list_of_tolerations(in, writer, pod, constraints.tolerations, first))
+    return false;
+  for (const json::JsonValue list : constraints.more_tolerations) {
+    if (!write_list_of_tolerations(in, writer, pod, list, first)) return false;
   }
   writer.raw("]");
   return true;
@@ -138,9 +149,23 @@ void write_node_selector(KubernetesReading& in, json::JsonWriter& writer, const 
   write_json(writer, in.document, pod.constraints.node_selector);
 }
 
+// The terms in place of the required ones, and the preferred ones as they stand.
+void write_node_terms(KubernetesReading& in, json::JsonWriter& writer, const PodConstraints& constraints) {
+  const json::JsonValue preferred = member_of(constraints.node_affinity, kPreferred);
+  writer.raw(R"(,"nodeAffinity":{)").string(kRequired).raw(":");
+  write_node_terms(writer, *constraints.node_terms);
+  if (preferred && !preferred.is(json::JsonKind::kNull)) {
+    writer.raw(",").string(kPreferred).raw(":");
+    write_json(writer, in.document, preferred);
+  }
+  writer.raw("}");
+}
+
 void write_node_affinity(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
   if (is_held && pod.state.is_on_node()) {
     write_pin(writer, pod.state.node);
+  } else if (pod.constraints.node_terms) {
+    write_node_terms(in, writer, pod.constraints);
   } else if (pod.constraints.node_affinity) {
     writer.raw(R"(,"nodeAffinity":)");
     write_json(writer, in.document, pod.constraints.node_affinity);

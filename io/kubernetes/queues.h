@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "io/kubernetes/kueue.h"
+#include "io/kubernetes/kueue/queues.h"
 #include "io/kubernetes/object/object.h"
 
 namespace muster::kubernetes {

@@ -34,11 +34,19 @@ bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
     return queues_.import_kai(in, object, out);
   }) && visitor.each_written(KubernetesKind::kVolcanoQueue, queues_text_, [&](const auto& object, auto& out) {
     return queues_.import_volcano(in, object, out);
-  }) && visitor.each(KubernetesKind::kLocalQueue, [&](const auto& object) {
-    return queues_.kueue().add_local(in, object);
-  }) && visitor.each(KubernetesKind::kClusterQueue, [&](const auto& object) {
-    return queues_.kueue().add_cluster(in, object);
-  });
+  }) && read_kueue(visitor);
+}
+
+bool ImportedCluster::read_kueue(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  KueueQueues& kueue = queues_.kueue();
+  const bool are_read =
+      visitor.each(KubernetesKind::kLocalQueue, [&](const auto& object) { return kueue.add_local(in, object); }) &&
+      visitor.each(KubernetesKind::kCohort, [&](const auto& object) { return kueue.add_cohort(in, object); }) &&
+      visitor.each(KubernetesKind::kResourceFlavor, [&](const auto& object) { return flavors_.add(in, object); }) &&
+      visitor.each(KubernetesKind::kClusterQueue, [&](const auto& object) { return kueue.add_cluster(in, object); });
+  if (are_read) kueue.settle_trees(in.remarks);
+  return are_read;
 }
 
 // A node that cannot be read is there by its name, and unclear.

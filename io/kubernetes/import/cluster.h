@@ -8,6 +8,7 @@
 
 #include "io/kubernetes/dialects/card_settling.h"
 #include "io/kubernetes/import/object_visitor.h"
+#include "io/kubernetes/kueue/flavors.h"
 #include "io/kubernetes/node.h"
 #include "io/kubernetes/priorities.h"
 #include "io/kubernetes/queues.h"
@@ -23,6 +24,7 @@ class ImportedCluster {
   bool has_node(std::string_view name) const { return node_names_.contains(name); }
   const KubernetesPriorities& priorities() const { return priorities_; }
   KubernetesQueues& queues() { return queues_; }
+  const KueueFlavors& flavors() const { return flavors_; }
   // Groups and pods add the levels that they name.
   KubernetesTopologies& topologies() { return topologies_; }
 
@@ -44,11 +46,13 @@ class ImportedCluster {
  private:
   [[nodiscard]] bool read_budgets(ObjectVisitor& visitor);
   [[nodiscard]] bool read_queues(ObjectVisitor& visitor);
+  [[nodiscard]] bool read_kueue(ObjectVisitor& visitor);
   [[nodiscard]] bool read_nodes(ObjectVisitor& visitor);
   [[nodiscard]] bool check_parents(ObjectVisitor& visitor) const;
 
   KubernetesPriorities priorities_;
   KubernetesQueues queues_;
+  KueueFlavors flavors_;
   KubernetesTopologies topologies_;
   KoordinatorDevices devices_;
   CardChanges changes_;

@@ -8,6 +8,7 @@
 #include "io/kubernetes/dialects/card_settling.h"
 #include "io/kubernetes/dialects/gang_labels.h"
 #include "io/kubernetes/groups.h"
+#include "io/kubernetes/kueue/preemption.h"
 #include "io/kubernetes/pod/devices.h"
 #include "io/kubernetes/pod/kai_grouping.h"
 #include "io/kubernetes/pod/rare_ports.h"
@@ -24,13 +25,12 @@ bool is_known_by_label(KubernetesKind kind) {
 }  // namespace
 
 bool ImportedWorkload::read(ObjectVisitor& visitor, Templates templates) {
-  read_deadlines(visitor);
-  if (!read_groups(visitor) || !read_owners(visitor, templates) || !read_references(visitor) ||
+  if (!read_kueue(visitor) || !read_groups(visitor) || !read_owners(visitor, templates) || !read_references(visitor) ||
       !read_storage(visitor) || !read_bindings(visitor) || !read_pods(visitor)) {
     return false;
   }
   made_ = pods_.size();
-  return templates != Templates::kExpand || expand(visitor.reading());
+  return expand(visitor.reading(), templates);
 }
 
 bool ImportedWorkload::read_group(KubernetesReading& in, KubernetesKind kind, const KubernetesObject& object,
@@ -92,14 +92,22 @@ bool ImportedWorkload::read_owners(ObjectVisitor& visitor, Templates templates) 
   return std::ranges::all_of(kKinds, [&](KubernetesKind kind) {
     return visitor.each(kind, [&](const auto& object) {
       if (templates == Templates::kIgnore) in.remarks.add(std::string(object.kind) + " is ignored", object);
-      return owners_.add(in, kind, object);
+      return owners_.add(in, kind, object) && kueue_.add_owner(in, object);
     });
   });
 }
 
-void ImportedWorkload::read_deadlines(ObjectVisitor& visitor) {
-  for (const KubernetesObject& object : visitor.items().of(KubernetesKind::kKueueWorkload))
-    owners_.add_workload(visitor.reading(), object);
+bool ImportedWorkload::read_kueue(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  for (const KubernetesObject& object : visitor.items().of(KubernetesKind::kKueueWorkload)) {
+    owners_.add_workload(in, object);
+    kueue_.add(in, object);
+  }
+  return visitor.each(KubernetesKind::kWorkloadPriorityClass, [&](const auto& object) {
+    return kueue_.add_priority_class(in, object);
+  }) && visitor.each(KubernetesKind::kNamespace, [&](const auto& object) {
+    return admission_.add_namespace(in, object);
+  });
 }
 
 bool ImportedWorkload::read_references(ObjectVisitor& visitor) {
@@ -196,23 +204,27 @@ bool ImportedWorkload::awaits_kai_group(const KubernetesReading& in, const Kuber
   return cluster_.queues().is_of_kai(labels.kai_queue) || cluster_.queues().is_of_kai(labels.runai_queue);
 }
 
-void ImportedWorkload::join(const KubernetesReading& in, KubernetesPod& pod) {
-  const GroupLabels& labels = pod.membership.labels;
+void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
+  GroupLabels& labels = pod.membership.labels;
   KueueQueues& kueue = cluster_.queues().kueue();
+  kueue_.join(in, kueue, awaits_kai_group(in, pod), pod);
+  if (!in.tried(admission_.settle(in, pod))) pod.hold("its node affinity or its tolerations cannot be read");
   if (!labels.kueue_queue.empty()) kueue.use(pod.namespace_name, labels.kueue_queue);
-  for (const std::string_view level : {labels.kueue_required, labels.kueue_preferred}) {
-    if (!level.empty()) cluster_.topologies().add_kueue_level(level);
+  if (pod.membership.reference.system == GroupSystem::kKueue) {
+    pod.hold(labels.kueue_held);
+    for (const std::string_view level : {labels.kueue_required, labels.kueue_preferred}) {
+      if (!level.empty()) cluster_.topologies().add_kueue_level(level);
+    }
   }
-  if (pod.membership.reference.system == GroupSystem::kNone && !labels.kueue_queue.empty() &&
-      kueue.is_stopped(pod.namespace_name, labels.kueue_queue)) {
-    pod.hold("its queue is stopped");
-  }
+  const std::string_view held =
+      labels.kueue_queue.empty() ? std::string_view() : kueue.held(pod.namespace_name, labels.kueue_queue);
+  if (pod.membership.reference.system == GroupSystem::kNone) pod.hold(held);
   if (awaits_kai_group(in, pod)) pod.membership.reference = kai_group_of(pod);
   gangs_.join(pod);
 }
 
-// What templates and the admission of their pods make.
-bool ImportedWorkload::expand(KubernetesReading& in) {
+// What templates and the admission of their pods make; of the objects with these titles, or of all.
+bool ImportedWorkload::expand_templates(KubernetesReading& in, const std::vector<std::string>& titles) {
   const auto add_group = [&](KubernetesKind kind, const KubernetesObject& object, const RequestedAmounts& all_pods) {
     KubernetesGroup group;
     if (!read_group(in, kind, object, group)) return false;
@@ -220,8 +232,30 @@ bool ImportedWorkload::expand(KubernetesReading& in) {
     gangs_.add_made(group);
     return true;
   };
-  if (!TemplateExpansion(in, owners_, made_objects_, references_, *titles_, add_group).expand(pods_)) return false;
+  return TemplateExpansion(in, owners_, made_objects_, references_, titles, add_group).expand(pods_);
+}
+
+// Without `kExpand` only what Kueue has suspended: it waits like a pod.
+bool ImportedWorkload::expand(KubernetesReading& in, Templates templates) {
+  const bool is_all = templates == Templates::kExpand, is_restricted = is_all && !created_.empty();
+  const std::vector<std::string> suspended = kueue_.suspended_owners();
+  if (!is_all && !in.planned_gate.empty()) return true;
+  if ((is_all || !suspended.empty()) && !expand_templates(in, is_all ? *titles_ : suspended)) return false;
   for (std::size_t i = made_; i < pods_.size(); ++i) {
+    KubernetesPod& pod = pods_[i];
+    if (pod.state.status == PodStatus::kGated && !is_restricted && kueue_.is_suspended(pod))
+      pod.state.status = PodStatus::kPending;
+    admit(pod);
+    owners_.join(pod);
+    join(in, pod);
+  }
+  return is_restricted || expand_workloads(in);
+}
+
+bool ImportedWorkload::expand_workloads(KubernetesReading& in) {
+  const std::size_t before = pods_.size();
+  if (!kueue_.expand(in, pods_)) return false;
+  for (std::size_t i = before; i < pods_.size(); ++i) {
     admit(pods_[i]);
     owners_.join(pods_[i]);
     join(in, pods_[i]);
@@ -244,6 +278,21 @@ void ImportedWorkload::stand_in(const LackingCard& card) {
   pod.hold("it stands for the memory that a card lacks to the largest one of its node");
 }
 
+// What Kueue's policies forbid is known once all pods are.
+void ImportedWorkload::forbid_evictions(KubernetesRemarks& remarks) {
+  KueuePreemption preemption(cluster_.queues().kueue());
+  const auto is_of_kueue = [](const KubernetesPod& pod) {
+    return !pod.membership.labels.kueue_queue.empty() && !pod.state.is_left_out;
+  };
+  for (const KubernetesPod& pod : pods_) {
+    if (is_of_kueue(pod) && pod.state.status == PodStatus::kRunning)
+      preemption.add_running(pod, gangs_.priority_of(pod));
+  }
+  for (KubernetesPod& pod : pods_) {
+    if (is_of_kueue(pod) && preemption.forbids(pod, gangs_.priority_of(pod), remarks)) gangs_.forbid_evictions(pod);
+  }
+}
+
 bool ImportedWorkload::settle(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   std::size_t culprit = 0;
@@ -252,6 +301,8 @@ bool ImportedWorkload::settle(ObjectVisitor& visitor) {
   cluster_.change_cards(settled.changes);
   for (const LackingCard& card : settled.lacking) stand_in(card);
   cluster_.queues().settle_kueue_names();
+  forbid_evictions(in.remarks);
+  admission_.hold_beyond_flavors(in, pods_);
   if (!settle_volumes(in, storage_, pods_, made_)) return false;
   hold_rare_ports(pods_, kMostPortResources);
   for (const KubernetesPod& pod : pods_) gangs_.hold(pod);

@@ -14,6 +14,8 @@
 #include "io/kubernetes/gangs.h"
 #include "io/kubernetes/import/cluster.h"
 #include "io/kubernetes/import/object_visitor.h"
+#include "io/kubernetes/kueue/admission.h"
+#include "io/kubernetes/kueue/workloads.h"
 #include "io/kubernetes/owners.h"
 #include "io/kubernetes/pod/bind_request.h"
 #include "io/kubernetes/pod/pod.h"
@@ -27,11 +29,18 @@ class ImportedWorkload {
  public:
   // Refers to the cluster, which must be read. `now`: the time of the snapshot.
   ImportedWorkload(ImportedCluster& cluster, Nanoseconds now)
-      : cluster_(cluster), gangs_(cluster.priorities(), cluster.queues(), now), now_(now) {}
+      : cluster_(cluster),
+        gangs_(cluster.priorities(), cluster.queues(), now),
+        admission_(cluster.queues().kueue(), cluster.flavors()),
+        now_(now) {}
 
   // For KAI's groups that do not set theirs; empty: none.
   void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }
-  void await_groups() { gangs_.await_groups(); }
+  // Of a cluster that is watched to act on its plans: then only pods that exist are planned.
+  void await_groups() {
+    gangs_.await_groups();
+    kueue_.expand_nothing();
+  }
 
   // Titles of the objects whose templates are expanded, and of the pods that are about to be created, so that admission
   // changes them; empty: all templates, and no such pods. They outlive this object. To be called before read().
@@ -58,7 +67,7 @@ class ImportedWorkload {
   [[nodiscard]] bool read_workloads(ObjectVisitor& visitor);
   [[nodiscard]] bool read_groups(ObjectVisitor& visitor);
   [[nodiscard]] bool read_owners(ObjectVisitor& visitor, Templates templates);
-  void read_deadlines(ObjectVisitor& visitor);
+  [[nodiscard]] bool read_kueue(ObjectVisitor& visitor);
   [[nodiscard]] bool read_storage(ObjectVisitor& visitor);
   [[nodiscard]] bool read_bindings(ObjectVisitor& visitor);
   [[nodiscard]] bool read_references(ObjectVisitor& visitor);
@@ -66,11 +75,14 @@ class ImportedWorkload {
   bool is_created(const KubernetesObject& pod) const;
   KubernetesObject as_created(KubernetesReading& reading, const KubernetesObject& pod, std::string_view& held);
   void admit(KubernetesPod& pod) const;
-  [[nodiscard]] bool expand(KubernetesReading& reading);
+  [[nodiscard]] bool expand(KubernetesReading& reading, Templates templates);
+  [[nodiscard]] bool expand_templates(KubernetesReading& reading, const std::vector<std::string>& titles);
+  [[nodiscard]] bool expand_workloads(KubernetesReading& reading);
   void bind(KubernetesPod& pod) const;
   bool awaits_kai_group(const KubernetesReading& reading, const KubernetesPod& pod) const;
-  void join(const KubernetesReading& reading, KubernetesPod& pod);
   void stand_in(const LackingCard& card);
+  void join(KubernetesReading& reading, KubernetesPod& pod);
+  void forbid_evictions(KubernetesRemarks& remarks);
 
   using PodName = std::pair<std::string_view, std::string_view>;
   struct PodNameHash {
@@ -84,6 +96,8 @@ class ImportedWorkload {
   KubernetesOwners owners_;
   MadeObjects made_objects_;
   TemplateReferences references_;
+  KueueWorkloads kueue_;
+  KueueAdmission admission_;
   KubernetesStorage storage_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
   std::vector<KubernetesPod> pods_;

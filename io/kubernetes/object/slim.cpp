@@ -65,11 +65,17 @@ bool is_read_annotation(std::string_view key, std::string_view duration_annotati
                       "kai.scheduler/stale-podgroup-timestamp",
                       "kubernetes.io/config.mirror",
                       kNodeAnnotation,
+                      "kueue.x-k8s.io/admission-gated-by",
+                      "kueue.x-k8s.io/component-workload-index",
+                      "kueue.x-k8s.io/job-min-parallelism",
                       "kueue.x-k8s.io/pod-group-total-count",
                       "kueue.x-k8s.io/podset-group-name",
                       "kueue.x-k8s.io/podset-preferred-topology",
                       "kueue.x-k8s.io/podset-required-topology",
                       "kueue.x-k8s.io/podset-slice-required-topology",
+                      "kueue.x-k8s.io/podset-slice-required-topology-constraints",
+                      "kueue.x-k8s.io/priority-boost",
+                      "kueue.x-k8s.io/workload",
                       "leaderworkerset.sigs.k8s.io/exclusive-topology",
                       "pod-group-name",
                       "pv.kubernetes.io/bind-completed",
@@ -224,9 +230,9 @@ class PartWriter {
       if (key == "conditions") return write(key, value, single_ ? &PartWriter::write_read : &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
-      if (is_any(key, {"allocatable", "allocatedResources", "disruptionsAllowed", "jobDeploymentStatus",
-                       "nominatedNodeName", "observedGeneration", "phase", "resources", "scheduleStartTime",
-                       "startTime", "state", "succeeded"})) {
+      if (is_any(key, {"admission", "allocatable", "allocatedResources", "disruptionsAllowed", "fairSharing",
+                       "jobDeploymentStatus", "nominatedNodeName", "observedGeneration", "phase", "resources",
+                       "scheduleStartTime", "startTime", "state", "succeeded"})) {
         copy(key, value);
       }
     });
@@ -302,8 +308,8 @@ class PartWriter {
       if (!member.value.is(json::JsonKind::kString)) return true;
       const std::string_view word = member.value.string();
       if (member.key == "type") {
-        return is_any(
-            word, {"Ready", "Complete", "Completed", "Failed", "Succeeded", "SuccessCriteriaMet", "PodResizePending"});
+        return is_any(word, {"Ready", "Complete", "Completed", "Failed", "Succeeded", "SuccessCriteriaMet",
+                             "PodResizePending", "Active", "Finished", "QuotaReserved"});
       }
     }
     return false;

@@ -1,9 +1,11 @@
 // What the spec of a pod says about the nodes where it may run, other than its requests and volumes.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "io/kubernetes/object/node_terms.h"
 #include "io/kubernetes/pod/parts.h"
 #include "model/snapshot/snapshot.h"
 
@@ -20,8 +22,10 @@ struct PodTermValues {
 struct PodConstraints {
   json::JsonValue node_selector, tolerations, node_affinity, topology_spread;
   PodTermValues affinity, anti_affinity;
-  std::vector<HostPort> host_ports;  // sorted, distinct
-  std::string_view scheduler;        // empty: the default one
+  std::optional<NodeTerms> node_terms;            // in place of the required ones of node_affinity
+  std::vector<json::JsonValue> more_tolerations;  // lists, next to `tolerations`
+  std::vector<HostPort> host_ports;               // sorted, distinct
+  std::string_view scheduler;                     // empty: the default one
 };
 
 // All but the host ports and the scheduler. `held`: see keep_first_reason.

@@ -20,8 +20,7 @@ bool read_count_of_pods(KubernetesReading& in, json::JsonValue value, std::optio
 }  // namespace
 
 // The first reference that the pod has.
-bool read_group_reference(KubernetesReading& in, const PodParts& parts, const PodOwner& owner,
-                          GroupReference& reference) {
+bool read_group_reference(KubernetesReading& in, const PodParts& parts, GroupReference& reference) {
   static constexpr std::array<std::string_view, 3> kWorkloadKeys = {"name", "podGroup", "podGroupReplicaKey"};
   json::JsonValue name;
   if (!in.take(parts.spec[PodParts::kSchedulingGroup], "podGroupName", name) || !in.text(name, reference.name))
@@ -53,24 +52,25 @@ bool read_group_reference(KubernetesReading& in, const PodParts& parts, const Po
     reference.system = system;
     return true;
   }
-  // Kueue admits all pods of a job together if they ask for a topology.
-  const bool asks = parts.annotations[PodParts::kKueueRequired] || parts.annotations[PodParts::kKueuePreferred];
-  if (asks && !owner.name.empty() && owner.kind != "ReplicaSet" && owner.kind != "StatefulSet") {
-    reference = {GroupSystem::kKueue, owner.name, {}, {}};
-  }
   return true;
 }
 
-bool read_kueue_labels(KubernetesReading& in, const PodParts& parts, GroupMembership& out, std::string_view& held) {
+bool read_kueue_labels(KubernetesReading& in, const PodParts& parts, GroupMembership& out) {
   GroupLabels& labels = out.labels;
-  if (!in.text(parts.labels[PodParts::kKueueQueue], labels.kueue_queue)) return false;
-  if (out.reference.system != GroupSystem::kKueue) return true;
-  if (parts.annotations[PodParts::kKueueSlice])
-    keep_first_reason(held, "the pod set has a topology for slices, which Muster does not plan");
-  if (parts.annotations[PodParts::kKueuePodSetGroup])
-    keep_first_reason(held, "the pod sets share a topology, which Muster does not plan");
-  return in.text(parts.annotations[PodParts::kKueueRequired], labels.kueue_required) &&
-         in.text(parts.annotations[PodParts::kKueuePreferred], labels.kueue_preferred) &&
+  if (!in.text(parts.labels[PodParts::kKueueQueue], labels.kueue_queue) ||
+      !in.text(parts.labels[PodParts::kKueueClusterQueue], labels.kueue_cluster_queue) ||
+      !in.text(parts.labels[PodParts::kKueuePodSet], labels.kueue_pod_set) ||
+      !in.text(parts.labels[PodParts::kKueuePriorityClass], labels.kueue_priority_class) ||
+      !in.text(parts.annotations[PodParts::kKueueWorkload], labels.kueue_workload) ||
+      !in.text(parts.annotations[PodParts::kKueueRequired], labels.kueue_required) ||
+      !in.text(parts.annotations[PodParts::kKueuePreferred], labels.kueue_preferred)) {
+    return false;
+  }
+  labels.is_admitted_by_kueue = !labels.kueue_workload.empty() || !labels.kueue_pod_set.empty();
+  if (parts.annotations[PodParts::kKueuePodSetGroup]) labels.kueue_held = kKueueSharedTopologyHeld;
+  if (parts.annotations[PodParts::kKueueSlice] || parts.annotations[PodParts::kKueueSliceLayers])
+    labels.kueue_held = kKueueSlicesHeld;
+  return out.reference.system != GroupSystem::kKueue ||
          read_count_of_pods(in, parts.annotations[PodParts::kKueueTotal], labels.min_available);
 }
 

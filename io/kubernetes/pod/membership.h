@@ -30,8 +30,9 @@ enum class GroupSystem : std::uint8_t {
 
 struct GroupReference {
   GroupSystem system = GroupSystem::kNone;
-  std::string_view name;  // of the group, of the Workload with kWorkload, of the owner with kKaiOwner
-  // With kWorkload, the pod group within it and its replica key; with kKaiOwner, the owner's kind and a part of it.
+  std::string_view name;  // of the group, of the Workload with kWorkload, of the owner with kKaiOwner or kKueue
+  // With kWorkload, the pod group within it and its replica key; with kKaiOwner, and kKueue if no label names the
+  // group, the owner's kind and a part of it.
   std::string_view group, replica;
   friend bool operator==(const GroupReference&, const GroupReference&) = default;
 };
@@ -39,7 +40,10 @@ struct GroupReference {
 // Labels and annotations about groups.
 struct GroupLabels {
   std::string_view kai_queue, runai_queue, kai_subgroup, volcano_task;
-  std::string_view kueue_queue, kueue_required, kueue_preferred;  // the latter two: node labels of a topology
+  std::string_view kueue_queue, kueue_cluster_queue, kueue_workload, kueue_pod_set, kueue_priority_class;
+  std::string_view kueue_required, kueue_preferred;  // node labels of a topology
+  std::string_view kueue_held;                       // what Muster cannot plan of its topology; empty: nothing
+  bool is_admitted_by_kueue = false;
   bool volcano_forbids_preemption = false;
   std::optional<std::int32_t> min_available;  // what the pod's own labels and annotations ask for
 };
@@ -52,17 +56,19 @@ struct GroupMembership {
   std::string_view subgroup;  // of the gang; empty: none
 };
 
-// The first reference that the pod has. If Kueue admits the pods of its owner together, it is one to the owner.
-// Errors: WrongType.
-[[nodiscard]] bool read_group_reference(KubernetesReading& reading, const PodParts& parts, const PodOwner& owner,
-                                        GroupReference& out);
+// Why a pod with such a topology is held.
+inline constexpr std::string_view kKueueSlicesHeld =
+    "the pod set has a topology for slices, which Muster does not plan";
+inline constexpr std::string_view kKueueSharedTopologyHeld =
+    "the pod sets share a topology, which Muster does not plan";
+
+// The first reference that the pod has. Errors: WrongType.
+[[nodiscard]] bool read_group_reference(KubernetesReading& reading, const PodParts& parts, GroupReference& out);
 
 // Those that do not depend on the reference. Errors: WrongType, InvalidValue, of a number of pods.
 [[nodiscard]] bool read_group_labels(KubernetesReading& reading, const PodParts& parts, GroupLabels& out);
 
-// Kueue's, which count only for a pod whose reference, as found in `out`, is to a group of Kueue.
-// `held`: see keep_first_reason. Errors: as above.
-[[nodiscard]] bool read_kueue_labels(KubernetesReading& reading, const PodParts& parts, GroupMembership& out,
-                                     std::string_view& held);
+// Kueue's. Errors: as above.
+[[nodiscard]] bool read_kueue_labels(KubernetesReading& reading, const PodParts& parts, GroupMembership& out);
 
 }  // namespace muster::kubernetes

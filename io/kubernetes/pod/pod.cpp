@@ -117,9 +117,8 @@ bool read_status(KubernetesReading& in, const KubernetesObject& object, const Po
 bool read_parts(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts, KubernetesPod& pod) {
   return read_owner(in, object, parts, pod.owner) && read_requests(in, parts, pod) &&
          read_priority(in, parts, pod.priority) && read_preemption_policy(in, parts, pod.priority) &&
-         read_group_reference(in, parts, pod.owner, pod.membership.reference) &&
-         read_group_labels(in, parts, pod.membership.labels) &&
-         read_kueue_labels(in, parts, pod.membership, pod.held) &&
+         read_group_reference(in, parts, pod.membership.reference) &&
+         read_group_labels(in, parts, pod.membership.labels) && read_kueue_labels(in, parts, pod.membership) &&
          read_dialect_labels(in, parts, pod.membership, pod.held) &&
          read_constraints(in, object, parts, pod.constraints, pod.held) &&
          read_volumes(in, parts.spec[PodParts::kVolumes], pod) &&
@@ -162,9 +161,9 @@ void read_what_can_be_read(KubernetesReading& in, const KubernetesObject& object
   GroupMembership& membership = pod.membership;
   const bool has_terms = in.tried(in.priority(parts.spec[PodParts::kPriority], pod.priority.value)) &
                          in.tried(in.text(parts.spec[PodParts::kPriorityClassName], pod.priority.class_name)) &
-                         in.tried(read_group_reference(in, parts, pod.owner, membership.reference)) &
+                         in.tried(read_group_reference(in, parts, membership.reference)) &
                          in.tried(read_group_labels(in, parts, membership.labels)) &
-                         in.tried(read_kueue_labels(in, parts, membership, pod.held)) &
+                         in.tried(read_kueue_labels(in, parts, membership)) &
                          in.tried(read_dialect_labels(in, parts, membership, pod.held));
   const bool has_status = in.tried(read_status(in, object, parts, pod));
   if (!has_status && in.tried(in.text(parts.spec[PodParts::kNodeName], pod.state.node)) && !pod.state.node.empty())

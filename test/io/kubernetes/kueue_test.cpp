@@ -1,4 +1,4 @@
-// Queues, pod groups and topologies of Kueue.
+// Queues, pod groups and topologies of Kueue. Its Workloads, flavors and policies: kueue_workloads_test.cpp.
 #include <string>
 #include <vector>
 
@@ -69,6 +69,116 @@ TEST(KubernetesKueue, ACohortLendsWhatItsQueuesHave) {
   EXPECT_EQ(made.queue("all")["gpu"]["limit"], 10);
 }
 
+Json cohort(const char* name, const char* parent, Json resources = Json::array()) {
+  Json spec = Json::object();
+  if (*parent != 0) spec["parentName"] = parent;
+  if (!resources.empty())
+    spec["resourceGroups"] = {
+        {{"coveredResources", {"cpu"}}, {"flavors", {{{"name", "f"}, {"resources", resources}}}}}};
+  return object("kueue.x-k8s.io/v1beta2", "Cohort", name, spec);
+}
+
+Json gpus(const char* nominal, const char* borrowing = "", const char* lending = "") {
+  Json quota = {{"name", "nvidia.com/gpu"}, {"nominalQuota", nominal}};
+  if (*borrowing != 0) quota["borrowingLimit"] = borrowing;
+  if (*lending != 0) quota["lendingLimit"] = lending;
+  return Json::array({quota});
+}
+
+TEST(KubernetesKueue, ACohortMayHaveAQuotaOfItsOwn) {
+  const auto made = imported({cohort("root", ""), cohort("inner", "root", gpus("8")),
+                              cluster_queue("firm", gpus("0"), "inner"), cluster_queue("spare", gpus("2"), "root")});
+  EXPECT_EQ(made.queue("firm")["parent"], "inner");
+  EXPECT_EQ(made.queue("inner")["parent"], "root");
+  EXPECT_EQ(made.queue("inner")["gpu"]["quota"], 8);
+  EXPECT_EQ(made.queue("root")["gpu"]["quota"], 10);
+  EXPECT_EQ(made.queue("root")["gpu"]["limit"], 10);
+  EXPECT_FALSE(made.queue("firm")["gpu"].contains("limit"));
+  EXPECT_FALSE(made.queue("spare")["gpu"].contains("limit"));
+}
+
+TEST(KubernetesKueue, LimitsOfACohortHoldForAllBelowIt) {
+  const auto made =
+      imported({cohort("root", ""), cohort("left", "root", gpus("2", "1")), cohort("right", "root", gpus("6", "", "4")),
+                cluster_queue("a", gpus("1"), "left"), cluster_queue("b", gpus("1"), "right")});
+  EXPECT_EQ(made.queue("left")["gpu"]["limit"], 4);  // 3 of its own, 1 borrowed
+  EXPECT_FALSE(made.queue("a")["gpu"].contains("limit"));
+  EXPECT_EQ(made.queue("right")["gpu"]["quota"], 7);
+  EXPECT_EQ(made.queue("root")["gpu"]["limit"], 10);
+  // `right` keeps 3 to itself, so `left` could get 4 + 3 without its own limit.
+  const auto unlimited =
+      imported({cohort("root", ""), cohort("left", "root", gpus("2")), cohort("right", "root", gpus("6", "", "4")),
+                cluster_queue("a", gpus("1"), "left"), cluster_queue("b", gpus("1"), "right")});
+  EXPECT_EQ(unlimited.queue("left")["gpu"]["limit"], 7);
+}
+
+TEST(KubernetesKueue, WhatAQueueDoesNotLendIsForNoOther) {
+  const auto made =
+      imported({cluster_queue("lab", gpus("2", "2"), "all"), cluster_queue("prod", gpus("4", "", "1"), "all")});
+  EXPECT_EQ(made.queue("lab")["gpu"]["limit"], 3);
+  EXPECT_FALSE(made.queue("prod")["gpu"].contains("limit"));
+  EXPECT_FALSE(made.says("lendingLimit"));
+  EXPECT_TRUE(imported({cluster_queue("lab", gpus("2"), "all"), cluster_queue("prod", gpus("4", "", "1"), "all"),
+                        cluster_queue("more", gpus("2"), "all")})
+                  .says("lendingLimit bounds each ClusterQueue that borrows"));
+}
+
+TEST(KubernetesKueue, AQueueBorrowsOnlyFlavorsThatItLists) {
+  Json other = cluster_queue("b", gpus("4"), "all");
+  other["spec"]["resourceGroups"][0]["flavors"][0]["name"] = "other";
+  EXPECT_EQ(imported({cluster_queue("a", gpus("4"), "all"), other}).queue("a")["gpu"]["limit"], 4);
+}
+
+TEST(KubernetesKueue, CohortsInACircleAdmitNothing) {
+  const auto made =
+      imported({cohort("x", "y"), cohort("y", "x"), cluster_queue("a", gpus("4"), "x"), queued(pod("p"), "a")});
+  EXPECT_EQ(made.pod("team/p")["held"], "the cohorts of its ClusterQueue are a circle");
+  EXPECT_FALSE(made.queue("a").contains("parent"));
+}
+
+TEST(KubernetesKueue, QuotasOfSeveralFlavorsAreAddedUpWithARemark) {
+  Json two = cluster_queue("a", gpus("4"));
+  two["spec"]["resourceGroups"][0]["flavors"].push_back({{"name", "g"}, {"resources", gpus("2")}});
+  const auto made = imported({two});
+  EXPECT_EQ(made.queue("a")["gpu"]["quota"], 6);
+  EXPECT_TRUE(made.says("the quotas of several ResourceFlavors of a ClusterQueue are added up"));
+  EXPECT_FALSE(imported({cluster_queue("a", gpus("4"))}).says("several ResourceFlavors"));
+}
+
+TEST(KubernetesKueue, WhatElseKueueChecksIsNamed) {
+  Json queue = cluster_queue("a", gpus("4"));
+  queue["spec"]["queueingStrategy"] = "StrictFIFO";
+  queue["spec"]["admissionChecksStrategy"] = {{"admissionChecks", {{{"name", "prov"}}}}};
+  queue["spec"]["admissionScope"] = {{"admissionMode", "UsageBasedAdmissionFairSharing"}};
+  const auto made = imported({queue});
+  EXPECT_TRUE(made.says("queueingStrategy: StrictFIFO is ignored"));
+  EXPECT_TRUE(made.says("admission checks of a ClusterQueue are ignored"));
+  EXPECT_TRUE(made.says("admissionScope is ignored"));
+  EXPECT_TRUE(made.says("without namespaceSelector"));
+}
+
+TEST(KubernetesKueue, AQueueThatIsNotActiveIsHeld) {
+  Json queue = cluster_queue("a", gpus("4"));
+  queue["status"]["conditions"] = Json::array({{{"type", "Active"}, {"status", "False"}}});
+  EXPECT_EQ(imported({queue, queued(pod("p"), "a")}).pod("team/p")["held"], "its ClusterQueue is not active");
+}
+
+TEST(KubernetesKueue, ANamespaceThatIsNotSelectedIsHeld) {
+  Json queue = cluster_queue("a", gpus("4"));
+  queue["spec"]["namespaceSelector"] = {{"matchLabels", {{"kueue", "yes"}}}};
+  const Json known = object("v1", "Namespace", "team", Json::object());
+  EXPECT_EQ(imported({queue, known, queued(pod("p"), "a")}).pod("team/p")["held"],
+            "its ClusterQueue does not admit workloads of its namespace");
+  EXPECT_FALSE(
+      imported({queue, labelled(known, "kueue", "yes"), queued(pod("p"), "a")}).pod("team/p").contains("held"));
+  queue["spec"]["namespaceSelector"] = {
+      {"matchExpressions",
+       {{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", {"team", "other"}}}}}};
+  EXPECT_FALSE(imported({queue, queued(pod("p"), "a")}).pod("team/p").contains("held"));
+  queue["spec"]["namespaceSelector"] = Json::object();
+  EXPECT_FALSE(imported({queue, queued(pod("p"), "a")}).pod("team/p").contains("held"));
+}
+
 TEST(KubernetesKueue, AGroupIsAGangOfAllItsPods) {
   const auto made = imported({grouped("a", "g", "3"), grouped("b", "g", "3"), local_queue("user-queue", "team-a")});
   EXPECT_EQ(made.pod("team/a")["gang"], "team/g");
@@ -76,7 +186,8 @@ TEST(KubernetesKueue, AGroupIsAGangOfAllItsPods) {
   EXPECT_EQ(made.gang("team/g")["queue"], "team-a");
   Json done = grouped("c", "g", "3");
   done["status"]["phase"] = "Succeeded";
-  EXPECT_EQ(imported({grouped("a", "g", "3"), grouped("b", "g", "3"), done}).gang("team/g")["minMember"], 2);
+  // Once one has run the group is admitted, and the others start one by one.
+  EXPECT_EQ(imported({grouped("a", "g", "3"), grouped("b", "g", "3"), done}).gang("team/g")["minMember"], 1);
   EXPECT_FALSE(imported({grouped("a", "g")}).gang("team/g").contains("minMember"));
 }
 
@@ -150,7 +261,7 @@ TEST(KubernetesKueue, PodsHaveTheQueueOfTheJobThatMakesThem) {
   Json job = queued(in_namespace(object("batch/v1", "Job", "train", Json::object())));
   Json one = pod("train-x");
   one["metadata"]["ownerReferences"] = Json::array({{{"kind", "Job"}, {"name", "train"}}});
-  EXPECT_EQ(imported({job, one}).pod("team/train-x")["queue"], "user-queue");
+  EXPECT_EQ(imported({job, one}).gang("team/train")["queue"], "user-queue");
 }
 
 TEST(KubernetesKueue, WhatIsWrongIsRefusedByName) {
