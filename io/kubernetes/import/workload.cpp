@@ -209,7 +209,7 @@ void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
   KueueQueues& kueue = cluster_.queues().kueue();
   kueue_.join(in, kueue, awaits_kai_group(in, pod), pod);
   if (!in.tried(admission_.settle(in, pod))) pod.hold("its node affinity or its tolerations cannot be read");
-  if (!labels.kueue_queue.empty()) kueue.use(pod.namespace_name, labels.kueue_queue);
+  if (!labels.kueue_queue.empty()) kueue.use(pod.namespace_name, labels.kueue_queue, pod.requests);
   if (pod.membership.reference.system == GroupSystem::kKueue) {
     pod.hold(labels.kueue_held);
     for (const std::string_view level : {labels.kueue_required, labels.kueue_preferred}) {

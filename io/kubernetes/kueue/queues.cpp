@@ -223,12 +223,6 @@ void KueueQueues::remark_on(const KueueQueue& queue, const std::string& title, K
         "Kueue by default may not",
         title);
   }
-  for (const std::string_view resource : tree_.resources(queue.node)) {
-    if (is_main(resource)) continue;
-    remarks.add(
-        "the quota of " + std::string(resource) + " of a ClusterQueue is ignored: more may start than it allows",
-        title);
-  }
   if (has_slices && queue.quotas.covers(kGpu)) {
     remarks.add("quotas of whole GPUs and of MIG slices are added up: one may start within the quota of the other",
                 title);
@@ -248,9 +242,10 @@ std::string_view KueueQueues::local_queue_to(std::string_view namespace_name, st
   return {};
 }
 
-void KueueQueues::use(std::string_view namespace_name, std::string_view queue) {
+void KueueQueues::use(std::string_view namespace_name, std::string_view queue, const RequestedAmounts& requests) {
   MUSTER_REQUIRE(is_settled_);
-  queues_.try_emplace(cluster_queue(namespace_name, queue));
+  KueueQueue& used = queues_.try_emplace(cluster_queue(namespace_name, queue)).first->second;
+  for (const RequestedAmount& requested : requests) used.asked.insert(requested.resource);
 }
 
 std::string_view KueueQueues::name_of(std::string_view namespace_name, std::string_view queue) const {
@@ -303,6 +298,25 @@ void KueueQueues::write_gpu(json::JsonWriter& writer, const KueueQueue& queue) c
   writer.raw(R"(,"weight":)").number(weight_of(queue, kGpu)).raw("}");
 }
 
+// Resources that have a limit only. What its pods ask for and no group covers is never admitted.
+void KueueQueues::write_others(json::JsonWriter& writer, const KueueQueue& queue) const {
+  std::set<std::string_view> resources = tree_.resources(queue.node);
+  if (!queue.is_cohort) resources.insert(queue.asked.begin(), queue.asked.end());
+  std::erase_if(resources, is_main);
+  if (resources.empty()) return;
+  bool first = true;
+  writer.raw(R"(,"resources":{)");
+  for (const std::string_view resource : resources) {
+    const KueueQuotaTree::Bounds bounds = tree_.bounds(queue.node, resource);
+    writer.separate(first).string(resource).raw(":{");
+    if (bounds.limit) writer.raw(R"("limit":)").integer(*bounds.limit);
+    if (tree_.parent(queue.node) && bounds.quota > 0)
+      writer.raw(bounds.limit ? R"(,"quota":)" : R"("quota":)").integer(bounds.quota);
+    writer.raw("}");
+  }
+  writer.raw("}");
+}
+
 void KueueQueues::write_queue(json::JsonWriter& writer, const KueueQueue& queue) const {
   writer.raw(R"({"name":)").string(queue.name);
   if (!queue.parent.empty()) writer.raw(R"(,"parent":)").string(cohorts_.find(queue.parent)->second.name);
@@ -313,6 +327,7 @@ void KueueQueues::write_queue(json::JsonWriter& writer, const KueueQueue& queue)
       write_bounds(writer, tree_.bounds(queue.node, one.resource), one.scale);
       writer.raw(R"(,"weight":)").number(weight_of(queue, one.resource)).raw("}");
     }
+    write_others(writer, queue);
   }
   writer.raw("}");
 }

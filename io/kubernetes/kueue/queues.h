@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/kubernetes/kueue/quota_tree.h"
+#include "io/kubernetes/pod/requests.h"
 
 namespace muster::kubernetes {
 
@@ -30,6 +31,7 @@ struct KueueQueue {
   std::optional<double> weight;       // none: not set
   json::JsonValue namespaces;         // spec.namespaceSelector; absent: none
   std::size_t node = 0;               // in the tree of quotas
+  std::set<std::string_view> asked;   // resources that its pods ask for
 };
 
 class KueueQueues {
@@ -40,8 +42,8 @@ class KueueQueues {
   // Once all objects are added: trees of cohorts, and remarks about what Muster does not do as Kueue does it.
   void settle_trees(KubernetesRemarks& remarks);
 
-  // A pod of a namespace names this queue. Requires settle_trees.
-  void use(std::string_view namespace_name, std::string_view queue);
+  // A pod of a namespace names this queue and asks for these resources. Requires settle_trees.
+  void use(std::string_view namespace_name, std::string_view queue, const RequestedAmounts& requests);
   // A LocalQueue of the namespace that leads to the ClusterQueue; empty: none.
   std::string_view local_queue_to(std::string_view namespace_name, std::string_view cluster_queue) const;
 
@@ -80,6 +82,7 @@ class KueueQueues {
   double weight_of(const KueueQueue& queue, std::string_view resource) const;
   void write_queue(json::JsonWriter& writer, const KueueQueue& queue) const;
   void write_gpu(json::JsonWriter& writer, const KueueQueue& queue) const;
+  void write_others(json::JsonWriter& writer, const KueueQueue& queue) const;
 
   struct Local {
     std::string_view cluster_queue;
