@@ -22,7 +22,7 @@ void subtract_loss(const Pod& pod, std::int32_t of_gang, const std::vector<std::
 std::vector<Work> PreemptionAttempt::levels_now() {
   std::vector<Work> leading = leading_levels_.of(state_);
   const ObjectiveTerms& terms = problem_.objective;
-  if (terms.evictable.empty()) return leading;
+  if (terms.preemptible.empty()) return leading;
   const auto ranks = static_cast<std::ptrdiff_t>(terms.priorities.size());
   PresenceValues values{.share = {leading.begin(), leading.begin() + ranks},
                         .quota = {leading.begin() + ranks, leading.begin() + 2 * ranks},
@@ -33,11 +33,8 @@ std::vector<Work> PreemptionAttempt::levels_now() {
     if (state_.is_present(eviction.pod)) continue;
     const Pod& pod = problem_.pods[eviction.pod];
     const Gang& gang = problem_.gangs[pod.gang];
-    if (shares_.was_over[gang.queue]) {
-      subtract_loss(pod, gang.priority, terms.evictable, values.evicted_beyond);
-    } else if (eviction.reason == EvictionReason::kPreempt) {
+    if (eviction.reason == EvictionReason::kPreempt && !shares_.was_over[gang.queue])
       subtract_loss(pod, gang.priority, terms.preemptible, values.preempted);
-    }
   }
   std::vector<Work> levels = in_order(problem_, values).values;
   constexpr std::ptrdiff_t kAfterWork = 3;  // `evicted`, `moved` and `seniority`, which are left at 0

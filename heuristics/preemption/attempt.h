@@ -41,8 +41,9 @@ class PreemptionAttempt {
     levels_at_ = before.state;
     return before;
   }
-  // As the attempt began, and of the state as it is: the levels down to `work`, in their order. Those that are
-  // minimised have the sign reversed: compare as lists. Cost: that of LeadingLevels::of, and O(evictions x priorities).
+  // As the attempt began, and of the state as it is: the levels down to `work`, in their order, with `evictedBeyond`
+  // left at 0. `preempted`, which is minimised, has its sign reversed: compare as lists. Cost: that of
+  // LeadingLevels::of, and O(evictions x priorities) if pods may be preempted.
   const std::vector<Work>& levels_before() const { return levels_; }
   std::vector<Work> levels_now();
   // The attempt stays, with these levels. Gangs that gave way and are placed again count from the next rank on.

@@ -9,6 +9,7 @@
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/staying.h"
+#include "model/problem/exceeded.h"
 #include "model/problem/gang_tree.h"
 
 namespace muster::preemption {
@@ -152,9 +153,16 @@ void VictimRights::add_claimants(PodIndex arrival, std::set<GangIndex>& gangs, s
 
 // Whether the arrived pod was placed for a gang that may evict one of the unit's pods that ran there.
 bool VictimRights::counts(const Unit& unit, PodIndex arrival) const {
+  const NodeIndex node = state_.node_of(arrival);
+  const auto ran_there = [&](PodIndex pod) { return problem_.pods[pod].node == node; };
+  if (fit::is_pending(problem_.pods[arrival])) {
+    const GangIndex claimant = problem_.pods[arrival].gang;
+    return std::ranges::any_of(unit.pods,
+                               [&](PodIndex pod) { return ran_there(pod) && has_right(unit, pod, claimant); });
+  }
   const std::set<GangIndex> claimants = claimants_of(arrival);
   return std::ranges::any_of(unit.pods, [&](PodIndex pod) {
-    return problem_.pods[pod].node == state_.node_of(arrival) &&
+    return ran_there(pod) &&
            std::ranges::any_of(claimants, [&](GangIndex claimant) { return has_right(unit, pod, claimant); });
   });
 }
@@ -171,10 +179,26 @@ std::vector<PodIndex> VictimRights::others_on_nodes_of(const Unit& unit) const {
   return others;
 }
 
+// Whether neither the node nor, if nothing there shares devices, its idle devices have room for the pod.
+bool VictimRights::is_surely_out(PodIndex pod) const {
+  const NodeIndex node = problem_.pods[pod].node;
+  const PodClass& pod_class = problem_.class_of(pod);
+  if (is_exceeded(problem_.class_of(node)) || state_.is_present(pod)) return false;
+  if (!fit::capacity(room_of(state_, node), pod_class)) return true;
+  const auto shares = [&](PodIndex other) {
+    const GpuRequest& gpu = problem_.class_of(other).gpu;
+    return gpu.devices > 0 && gpu.kind != GpuRequestKind::kWhole;
+  };
+  return state_.idle_devices(node) < pod_class.gpu.devices && pod_class.gpu.kind == GpuRequestKind::kWhole &&
+         std::ranges::none_of(state_.pods_on(node), shares);
+}
+
 // Where it was, next to what stays and to the arrivals that count, wherever on its nodes these take their devices.
 bool VictimRights::has_room(const Unit& unit) {
+  const std::vector<PodIndex> others = others_on_nodes_of(unit);
+  if (others.empty() && std::ranges::any_of(unit.pods, [&](PodIndex pod) { return is_surely_out(pod); })) return false;
   const auto before = state_.checkpoint();
-  for (const PodIndex other : others_on_nodes_of(unit)) state_.take(other);
+  for (const PodIndex other : others) state_.take(other);
   const bool fits = std::ranges::all_of(unit.pods, [&](PodIndex pod) {
     if (!has_room_at_home(state_, pod) && !fits_with_other_devices(unit, pod)) return false;
     const Place home = snapshot_place(problem_, pod);

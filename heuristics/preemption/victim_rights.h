@@ -47,6 +47,7 @@ class VictimRights {
   bool is_arrival(const Unit& unit, PodIndex pod) const;
   std::vector<PodIndex> others_on_nodes_of(const Unit& unit) const;
   bool has_room(const Unit& unit);
+  bool is_surely_out(PodIndex pod) const;
   bool fits_with_other_devices(const Unit& unit, PodIndex pod);
   bool change_places(const Unit& unit, PodIndex other);
   bool give_back(const Unit& unit, const std::vector<GangIndex>& giving_way);

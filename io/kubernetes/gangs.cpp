@@ -149,6 +149,14 @@ std::string settle_kueue_queue(const KueueQueues& queues, const GangPods& pods, 
   return std::string(queues.name_of(name_space, pods.kueue_queue));
 }
 
+// The topology of its pods' queue: Kueue asks for a level of whichever flavor it assigns.
+void settle_topology(const KubernetesTopologies& topologies, KubernetesGroup& group) {
+  if (group.identity.system != GroupSystem::kKueue) return;
+  TopologyRequest& request = group.topology;
+  const std::string_view level = request.required.empty() ? request.preferred : request.required;
+  if (!level.empty()) request.topology = topologies.of_kueue(level, {});
+}
+
 }  // namespace
 
 std::size_t KubernetesGangs::append(const KubernetesGroup& group) {
@@ -391,21 +399,13 @@ void KubernetesGangs::give_own_gangs(std::vector<KubernetesPod>& pods) {
   }
 }
 
-// The topology of its pods' queue: Kueue asks for a level of whichever flavor it assigns.
-void KubernetesGangs::settle_topology(const KubernetesTopologies& topologies, Gang& gang) {
-  TopologyRequest& request = gang.group.topology;
-  if (gang.group.identity.system != GroupSystem::kKueue) return;
-  const std::string_view level = request.required.empty() ? request.preferred : request.required;
-  if (!level.empty()) request.topology = topologies.of_kueue(level, {});
-}
-
 void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, const KubernetesTopologies& topologies,
                              KubernetesRemarks& remarks) {
   if (has_dialects_) settle_dialects(pods);
   settle_names();
   for (Gang& gang : gangs_) {
     if (gang.is_written) settle(gang);
-    settle_topology(topologies, gang);
+    settle_topology(topologies, gang.group);
   }
   give_own_gangs(pods);
   for (KubernetesPod& pod : pods) {  // sets that need no subgroups

@@ -103,7 +103,6 @@ class KubernetesGangs {
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
   void settle_names();
   void settle(Gang& gang);
-  static void settle_topology(const KubernetesTopologies& topologies, Gang& gang);
   void give_own_gangs(std::vector<KubernetesPod>& pods);
   std::int32_t settled_priority(const Gang& gang) const;
   [[nodiscard]] bool write_gang(KubernetesReading& reading, json::JsonWriter& writer, const Gang& gang) const;

@@ -430,6 +430,7 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
 }
 
 std::int64_t least_evicted(const Problem& problem, const FairShares& shares, const Levels& levels) {
+  MUSTER_REQUIRE(std::ssize(levels.values) >= levels_of_presence(problem));
   const std::vector<Work> running = running_work(problem);
   const std::vector<std::int64_t> share = values_of_kind(problem, levels, LevelKind::kShare),
                                   work = values_of_kind(problem, levels, LevelKind::kWork);

@@ -216,8 +216,8 @@ std::vector<Displacement> displacements(const Case& c, EvictionReason reason);
 // Whether the claimant, of which a pending pod is placed, may evict pods of the victim for this reason (preempt or
 // reclaim), as far as queues, priorities, preemption policies and shares tell.
 bool has_right(const Case& c, const Displacement& displacement, EvictionReason reason);
-// Whether the pod has run for too short a time to be evicted for the claimant for this reason, and those of its gang that
-// leave together with it, and have, are more than its surplus.
+// Whether the pod has run for too short a time to be evicted for the claimant for this reason, and those of its gang
+// that leave together with it, and have, are more than its surplus.
 bool is_protected(const Case& c, PodIndex pod, std::span<const PodIndex> unit, const Displacement& displacement,
                   EvictionReason reason);
 // has_right of reclaim.

@@ -71,11 +71,13 @@ class Rights {
 
   // Whether the plan places the pod for a gang that may evict any of the unit; on its nodes, any that ran on this node.
   bool counts(const Placement& placement) {
+    if (is_move_) return true;
     const bool is_near =
         std::ranges::any_of(unit_, [&](PodIndex pod) { return c_.node_before(pod) == placement.node; });
     return std::ranges::any_of(unit_, [&](PodIndex pod) {
-      return (!is_near || c_.node_before(pod) == placement.node) &&
-             std::ranges::any_of(claimants_of(placement), [&](GangIndex gang) { return may_evict(gang, pod); });
+      if (is_near && c_.node_before(pod) != placement.node) return false;
+      if (!c_.eviction[placement.pod]) return may_evict(c_.problem.pods[placement.pod].gang, pod);
+      return std::ranges::any_of(claimants_of(placement), [&](GangIndex gang) { return may_evict(gang, pod); });
     });
   }
 

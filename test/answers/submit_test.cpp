@@ -270,9 +270,9 @@ TEST_F(SubmitTo, AQueueThatTheClusterDoesNotHaveIsTheReason) {
       place_.file("job.yaml", replaced(job("", "", ", labels: {kueue.x-k8s.io/queue-name: missing}"), "PODS", "1"));
   const Outcome found = run("--submit " + file);
   EXPECT_EQ(found.exit_code, 1) << found.err;
-  EXPECT_HAS(found.out, "The gang ml/train-0 would not start: unknown queue");
+  EXPECT_HAS(found.out, "The gang ml/train would not start: unknown queue");
   EXPECT_HAS(found.out,
-             "job.yaml: ml/train-0 names the queue 'missing', which does not exist; give --queue with one of ");
+             "job.yaml: ml/train names the queue 'missing', which does not exist; give --queue with one of ");
   EXPECT_HAS(found.out, "kai-team, ");
   EXPECT_EQ(found.out.find("Nothing that was tried"), std::string::npos) << found.out;
   EXPECT_EQ(run("--submit " + file + " --queue research").exit_code, 0);

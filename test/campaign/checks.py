@@ -1,6 +1,6 @@
 """What must hold of the plans for one snapshot. Each check gives its findings as (kind, text)."""
 
-MINIMISED = {"evicted", "moved", "gangNodes", "gangDomains", "gangModels", "cpuOnGpuNodes", "fragmentation"}
+MINIMISED = {"preempted", "evictedBeyond", "evicted", "moved", "gangNodes", "gangDomains", "gangModels", "cpuOnGpuNodes", "fragmentation"}
 
 
 def levels(plan):

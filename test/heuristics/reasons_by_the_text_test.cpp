@@ -424,7 +424,7 @@ TEST(ReasonsByTheText, AreThoseOfASecondReading) {
     }
   }
   EXPECT_GE(reasons.size(), 12U) << "most of the reasons are meant to come up";
-  EXPECT_EQ(make_room.size(), 8U) << "and all of makeRoom but Outranked, and none";
+  EXPECT_EQ(make_room.size(), 9U) << "and all of makeRoom but Outranked, and none";
 }
 
 }  // namespace

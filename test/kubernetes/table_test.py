@@ -14,7 +14,7 @@ import test_snapshot  # noqa: F401
 import test_workloads  # noqa: F401
 
 KINDS = pathlib.Path(__file__).resolve().parents[2] / "io" / "kubernetes" / "kinds.cpp"
-KUBERNETES = {"", "apps", "batch", "policy", "scheduling.k8s.io", "storage.k8s.io"}  # served by the API server itself
+KUBERNETES = {"", "apps", "batch", "node.k8s.io", "policy", "scheduling.k8s.io", "storage.k8s.io"}  # served by the API server itself
 
 
 class TableTest(unittest.TestCase):

@@ -21,7 +21,7 @@ class QueueAtItsLimit : public testing::Test {
   bool free_for(const char* gang) {
     all_.claim_for(gang, PreemptionMode::kPreempt);
     all_.claim.added = {all_.problem.class_of(gang).smallest_gpu_usage, 0, 0};
-    return queue_.free_queue(all_.problem.class_of(all_.pod(gang)));
+    return queue_.free_queue(all_.problem.class_of(gang));
   }
   Planning all_{kLimited};
   QueuePreemption queue_{all_.inputs, all_.claim, all_.finder, all_.ledger, all_.check};

@@ -99,7 +99,7 @@ TEST(KubernetesPod, IsRefusedWhereItAsksForDevicesInTwoWays) {
       {annotated(pod("a"), "gpu-fraction", "0"), "greater than 0"},
       {annotated(pod("a"), "gpu-fraction", "half"), "not a number"},
       {annotated(pod("a"), "gpu-fraction", "-0.5"), "negative"},
-      {annotated(pod("a"), "gpu-memory", "0"), "greater than 0"},
+      {annotated(pod("a"), "gpu-memory", "0"), "at least 1"},
       {annotated(pod("a"), "gpu-memory", "1.5"), "whole number"},
       {annotated(pod("a"), "gpu-memory", "-1"), "whole number"},
       {annotated(annotated(pod("a"), "gpu-memory", "1"), "gpu-fraction-num-devices", "0"), "greater than 0"},

@@ -1,0 +1,47 @@
+// The columns of configurations, and the entries that they have in the rows of the formulation.
+#include <string>
+
+#include "solver/formulation/formulation.h"
+
+namespace muster::formulation {
+
+std::vector<lp::Entry> Formulation::entries_of(ResidualClassIndex room, const Configuration& configuration) const {
+  std::vector<lp::Entry> entries{{capacity_rows_[room], 1}};
+  for (const auto& [demand, count] : configuration.counts)
+    entries.push_back({supply_row(demand, room), -static_cast<double>(count)});
+  for (const auto& [row, pods] : anti_affinity_entries(room, configuration)) entries.push_back({row, pods});
+  for (const DemandIndex stay : configuration.could_stay)
+    if (const std::int32_t row = vain_rows_[in_.demand.classes[stay].stays]; row >= 0) entries.push_back({row, 1});
+  for (const DemandIndex stay : configuration.could_stay_by_right) {
+    const RunningCellIndex cell = in_.demand.classes[stay].stays;
+    if (right_rows_[cell] >= 0) entries.push_back({right_rows_[cell], 1});
+    const std::int32_t row = vain_gang_rows_[in_.demand.running[cell].gang_class];
+    if (row >= 0) entries.push_back({row, 1});
+  }
+  return entries;
+}
+
+std::int32_t Formulation::add_configuration(ResidualClassIndex room, const Configuration& configuration) {
+  const auto nodes = static_cast<double>(in_.supply.rooms[room].count());
+  const std::int32_t column = model_.add_column(
+      0, nodes, true, "l" + std::to_string(room.value()) + "_" + std::to_string(configurations_[room].size()));
+  for (const lp::Entry& entry : entries_of(room, configuration)) model_.add_entry(entry.row, column, entry.value);
+  configurations_[room].push_back({column, configuration.last_level, configuration.counts});
+  return column;
+}
+
+std::vector<std::int32_t> Formulation::configuration_columns(ResidualClassIndex room) const {
+  std::vector<std::int32_t> columns;
+  for (const ConfigurationColumn& configuration : configurations_[room]) columns.push_back(configuration.column);
+  return columns;
+}
+
+void Formulation::hold(const LevelId& id, const lp::LinearExpression& expression, std::int64_t value) {
+  const auto limit = static_cast<double>(value);
+  if (is_maximised(id.kind))
+    model_.add_constraint(expression, limit, lp::kInfinity, "hold");
+  else
+    model_.add_constraint(expression, -lp::kInfinity, limit, "hold");
+}
+
+}  // namespace muster::formulation
