@@ -26,8 +26,8 @@ class LeadingLevels {
 
   // Share, quota and work of each priority, all of them maximised: compare as lists. Always call with the same state; a
   // copy used with a copy of that state need not count everything again. Cost: the units of gangs that changed since
-  // the last call (on the first call: of all), and O(queues x priorities) and a subset-sum for each leaf queue beyond its
-  // share.
+  // the last call (on the first call: of all), and O(queues x priorities) and a subset-sum for each leaf queue beyond
+  // its share.
   std::vector<Work> of(const ClusterState& state);
 
  private:

@@ -260,7 +260,8 @@ TEST_F(SubmitTo, WhatCannotBeSubmittedIsAnErrorWithItsReason) {
   EXPECT_HAS(error("a: [\n", 65), "muster: --submit: -: ");
   EXPECT_HAS(error("a: b\n", 65), "there are no Kubernetes objects");
   EXPECT_HAS(error("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: t}\n", 65),
-             "it makes no pod that the cluster does not have already; 1 time: PyTorchJob cannot be expanded: its spec describes no pods");
+             "it makes no pod that the cluster does not have already; 1 time: PyTorchJob cannot be expanded: its spec "
+             "describes no pods");
   EXPECT_EQ(run("--submit " + place_.path("none.yaml")).exit_code, 66);
   EXPECT_EQ(place_.run("what-if --submit -").exit_code, 64);
 }
