@@ -118,7 +118,7 @@ std::string told_warnings(const Anomalies& anomalies) {
   std::size_t told = 0;
   std::size_t count = anomalies.more;
   for (const Warning& warning : sorted_warnings(anomalies)) {
-    if (warning.object == kImportRemark) continue;  // reported already
+    if (warning.code == ErrorCode::kRemark) continue;  // reported already
     ++count;
     if (told == kMostTold) continue;
     ++told;

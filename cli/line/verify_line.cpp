@@ -9,6 +9,7 @@
 #include "io/muster_v1/plan_line.h"
 #include "model/build/build_problem.h"
 #include "model/referee/referee.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::cli {
 namespace {
@@ -45,7 +46,8 @@ void check_warnings(const Anomalies& anomalies, const muster_v1::ReadPlan& read,
   }
   for (std::size_t i = 0; i < warnings.size(); ++i) {
     const Warning& is = warnings[i];
-    const muster_v1::WarningClaim truth{is.object, is.name, is.code, is.message};
+    muster_v1::WarningClaim truth{is.object, is.name, is.code, is.message};
+    if (is_unread(is)) truth.code = std::string(muster_v1::kUnreadCode);
     if (read.warnings[i] == truth) continue;
     const auto text = [](const muster_v1::WarningClaim& w) {
       return w.object + " " + w.name + " " + muster_v1::claimed_text(w.code, error_code_text);
@@ -71,6 +73,8 @@ void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_v
     return;
   }
   check_warnings(snapshot.anomalies, *read, findings);
+  if (read->solver.of_what_was_read != has_unread(snapshot.anomalies))
+    findings.push_back({{}, "solver", "proofOf is not what the warnings about unread keys say"});
   const FairShares shares = compute_fair_shares(problem);
   const std::vector<referee::Violation> violations = referee::check_plan(snapshot, problem, shares, read->plan);
   for (const referee::Violation& violation : violations) {

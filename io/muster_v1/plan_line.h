@@ -88,6 +88,7 @@ struct SolverClaim {
   double gap = 0;
   std::optional<double> budget_ms, elapsed_ms;
   bool deadline_missed = false;
+  bool of_what_was_read = false;  // the proof is no more than that
 };
 
 // A code as a plan line states it. Another version of Muster may have written the line: of a code that is unknown here,
@@ -107,6 +108,9 @@ struct ErrorClaim {
   Claimed<ErrorCode> code;
   std::string path, message;
 };
+
+// The code of a warning about a key that was not read.
+inline constexpr std::string_view kUnreadCode = "Unread";
 
 // As Warning, but claimed.
 struct WarningClaim {

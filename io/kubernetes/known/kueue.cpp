@@ -1,0 +1,163 @@
+// Kueue: kueue.x-k8s.io.
+#include <array>
+
+#include "io/kubernetes/known/dialects.h"
+
+namespace muster::kubernetes::known {
+
+namespace {
+
+constexpr std::string_view kDomain = "in which topology domain its pods must be";
+constexpr std::string_view kWhere = "on which nodes its pods may run";
+constexpr std::string_view kEvicts = "which pods are evicted for others";
+constexpr std::string_view kTogether = "how many pods must start together";
+constexpr std::string_view kQuota = "how much the queue may use";
+constexpr std::string_view kWhen = "when its pods may start";
+constexpr std::string_view kPriority = "the priority of its pods";
+
+constexpr std::array<KeyRow, 50> kAnnotations = {{
+    {kAll, "kueue.x-k8s.io/_UNTRACKED_VALUE_", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/admission", {Treatment::kHarmless}},
+    {kPods | kOwners, "kueue.x-k8s.io/admission-gated-by", {Treatment::kHeld, kWhen}},
+    {kAll, "kueue.x-k8s.io/auto-generated", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/cluster-queue-name", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/component-workload-index", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/concurrent-admission", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/concurrent-admission-parent", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/elastic-job", {Treatment::kIgnored, kTogether, "false"}},
+    {kAll, "kueue.x-k8s.io/is-group-workload", {Treatment::kHarmless}},
+    {kOwners, "kueue.x-k8s.io/job-completions-equal-parallelism", {Treatment::kHarmless}},
+    {kOwners, "kueue.x-k8s.io/job-min-parallelism", {Treatment::kIgnored, kTogether}},
+    {kAll, "kueue.x-k8s.io/job-owner-gvk", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/job-owner-name", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/manager", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/multikueue", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/multikueue-dispatcher-all-at-once", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/multikueue-dispatcher-incremental", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/multikueue-origin-uid", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/pod-group-fast-admission", {Treatment::kIgnored, kWhen, "false"}},
+    {kPods, "kueue.x-k8s.io/pod-group-name", {Treatment::kHeld, kTogether}},
+    {kPods, "kueue.x-k8s.io/pod-group-pod-index-label", {Treatment::kIgnored, "which pods share a topology domain"}},
+    {kPods, "kueue.x-k8s.io/pod-group-serving", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/pod-group-total-count", {Treatment::kRead}},
+    {kPods, "kueue.x-k8s.io/pod-index-offset", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/pod-suspending-parent", {Treatment::kHarmless}},
+    {kPods | kOwners, "kueue.x-k8s.io/podset-group-name", {Treatment::kHeld, kDomain}},
+    {kPods | kOwners, "kueue.x-k8s.io/podset-preferred-topology", {Treatment::kRead}},
+    {kPods | kOwners, "kueue.x-k8s.io/podset-required-topology", {Treatment::kRead}},
+    {kPods | kOwners, "kueue.x-k8s.io/podset-slice-required-topology", {Treatment::kHeld, kDomain}},
+    {kPods | kOwners, "kueue.x-k8s.io/podset-slice-required-topology-constraints", {Treatment::kHeld, kDomain}},
+    {kPods | kOwners,
+     "kueue.x-k8s.io/podset-slice-size",
+     {Treatment::kIgnored, "how many pods share a topology domain"}},
+    {kPods | kOwners, "kueue.x-k8s.io/podset-unconstrained-topology", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/priority-boost", {Treatment::kIgnored, kPriority, "0"}},
+    {kAll, "kueue.x-k8s.io/provisioning-request", {Treatment::kHarmless}},
+    {kPods | kOwners, "kueue.x-k8s.io/queue-name", {Treatment::kIgnored, "the queue of its pods"}},
+    {kAll, "kueue.x-k8s.io/raycluster-generation", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/raycluster-podset-replica-sizes", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/resource-in-use", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/retriable-in-group", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/role-hash", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/safe-to-forcefully-delete", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/stopping", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/topology", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/workload", {Treatment::kHarmless}},
+    {kGroups, "kueue.x-k8s.io/workload-allowed-resource-flavors", {Treatment::kIgnored, kWhere}},
+    {kAll, "kueue.x-k8s.io/workload-slice-name", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/workload-slice-replacement-for", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/workloadpriorityclass", {Treatment::kHarmless}},
+    {kAll, "provreq.kueue.x-k8s.io/*", {Treatment::kHarmless}},
+}};
+
+constexpr std::array<KeyRow, 26> kLabels = {{
+    {kAll, "kueue.x-k8s.io/_UNTRACKED_VALUE_", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/admission", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/cluster-queue-name", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/concurrent-admission-parent", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/elastic-job", {Treatment::kIgnored, kTogether, "false"}},
+    {kAll, "kueue.x-k8s.io/job-uid", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/local-queue-name", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/managed", {Treatment::kHarmless}},
+    {kPods | kOwners | kGroups, "kueue.x-k8s.io/max-exec-time-seconds", {Treatment::kRead}},
+    {kAll, "kueue.x-k8s.io/multikueue", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/multikueue-dispatcher-all-at-once", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/multikueue-dispatcher-incremental", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/multikueue-origin", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/multikueue-worker-workload-pod", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/pod-group-name", {Treatment::kRead}},
+    {kPods, "kueue.x-k8s.io/pod-group-pod-index", {Treatment::kIgnored, "which pods share a topology domain"}},
+    {kPods, "kueue.x-k8s.io/podset", {Treatment::kHarmless}},
+    {kPods | kOwners, "kueue.x-k8s.io/prebuilt-workload-name", {Treatment::kIgnored, kWhen}},
+    {kPods | kOwners | kGroups, "kueue.x-k8s.io/priority-class", {Treatment::kIgnored, kPriority}},
+    {kAll, "kueue.x-k8s.io/provisioning-request", {Treatment::kHarmless}},
+    {kGroups | kOthers, "kueue.x-k8s.io/queue-name", {Treatment::kHarmless}},
+    {kPods | kOwners, "kueue.x-k8s.io/queue-name", {Treatment::kRead}},
+    {kAll, "kueue.x-k8s.io/resource-in-use", {Treatment::kHarmless}},
+    {kPods, "kueue.x-k8s.io/tas", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/topology", {Treatment::kHarmless}},
+    {kAll, "kueue.x-k8s.io/workloadpriorityclass", {Treatment::kHarmless}},
+}};
+
+constexpr std::array<FieldRow, 51> kFields = {{
+    {"ClusterQueue", "spec.admissionChecks", {Treatment::kIgnored, kWhen}},
+    {"ClusterQueue", "spec.admissionChecksStrategy", {Treatment::kIgnored, kWhen}},
+    {"ClusterQueue", "spec.admissionScope", {Treatment::kIgnored, "which gangs start first"}},
+    {"ClusterQueue", "spec.cohort", {Treatment::kRead}},
+    {"ClusterQueue", "spec.cohortName", {Treatment::kRead}},
+    {"ClusterQueue", "spec.concurrentAdmissionPolicy", {Treatment::kIgnored, kWhere}},
+    {"ClusterQueue", "spec.fairSharing.weight", {Treatment::kRead}},
+    {"ClusterQueue", "spec.flavorFungibility.preference", {Treatment::kIgnored, kWhere, "BorrowingOverPreemption"}},
+    {"ClusterQueue", "spec.flavorFungibility.whenCanBorrow", {Treatment::kIgnored, kWhere, "Borrow|MayStopSearch"}},
+    {"ClusterQueue", "spec.flavorFungibility.whenCanPreempt", {Treatment::kIgnored, kWhere, "TryNextFlavor"}},
+    {"ClusterQueue", "spec.namespaceSelector", {Treatment::kIgnored, "which namespaces may use the queue", "{}"}},
+    {"ClusterQueue", "spec.preemption", {Treatment::kIgnored, kEvicts}},
+    {"ClusterQueue", "spec.queueingStrategy", {Treatment::kIgnored, "which gangs start first", "BestEffortFIFO"}},
+    {"ClusterQueue", "spec.resourceGroups.coveredResources", {Treatment::kHarmless}},
+    {"ClusterQueue", "spec.resourceGroups.flavors.name", {Treatment::kIgnored, kWhere}},
+    {"ClusterQueue", "spec.resourceGroups.flavors.resources.borrowingLimit", {Treatment::kRead}},
+    {"ClusterQueue",
+     "spec.resourceGroups.flavors.resources.lendingLimit",
+     {Treatment::kIgnored, "how much other queues may borrow"}},
+    {"ClusterQueue", "spec.resourceGroups.flavors.resources.name", {Treatment::kRead}},
+    {"ClusterQueue", "spec.resourceGroups.flavors.resources.nominalQuota", {Treatment::kRead}},
+    {"ClusterQueue", "spec.stopPolicy", {Treatment::kRead}},
+    {"LocalQueue", "spec.clusterQueue", {Treatment::kRead}},
+    {"LocalQueue", "spec.fairSharing", {Treatment::kIgnored, "which gangs start first"}},
+    {"LocalQueue", "spec.stopPolicy", {Treatment::kRead}},
+    {"Cohort", "", {Treatment::kIgnored, "how much the queues of the cohort may use"}},
+    {"Cohort", "spec", {Treatment::kIgnored, kQuota}},
+    {"ResourceFlavor", "", {Treatment::kIgnored, kWhere}},
+    {"ResourceFlavor", "spec", {Treatment::kIgnored, kWhere}},
+    {"Topology", "spec.levels.nodeLabel", {Treatment::kRead}},
+    {"Workload", "spec.active", {Treatment::kIgnored, "whether its pods may start", "true"}},
+    {"Workload", "spec.maximumExecutionTimeSeconds", {Treatment::kRead}},
+    {"Workload", "spec.podSets.count", {Treatment::kHarmless}},
+    {"Workload", "spec.podSets.minCount", {Treatment::kIgnored, kTogether}},
+    {"Workload", "spec.podSets.name", {Treatment::kHarmless}},
+    {"Workload", "spec.podSets.template", {Treatment::kHarmless}},
+    {"Workload", "spec.podSets.topologyRequest", {Treatment::kHarmless}},
+    {"Workload", "spec.preemptionGates", {Treatment::kIgnored, kEvicts}},
+    {"Workload", "spec.priority", {Treatment::kIgnored, kPriority}},
+    {"Workload", "spec.priorityClassName", {Treatment::kHarmless}},
+    {"Workload", "spec.priorityClassRef", {Treatment::kHarmless}},
+    {"Workload", "spec.priorityClassSource", {Treatment::kHarmless}},
+    {"Workload", "spec.queueName", {Treatment::kHarmless}},
+    {"WorkloadPriorityClass", "", {Treatment::kIgnored, "the priority of pods"}},
+    {"WorkloadPriorityClass", "spec", {Treatment::kHarmless}},
+    {"AdmissionCheck", "", {Treatment::kIgnored, "when pods may start"}},
+    {"AdmissionCheck", "spec", {Treatment::kIgnored, "when pods may start"}},
+    {"MultiKueueConfig", "", {Treatment::kHarmless}},
+    {"MultiKueueConfig", "spec", {Treatment::kHarmless}},
+    {"MultiKueueCluster", "", {Treatment::kHarmless}},
+    {"MultiKueueCluster", "spec", {Treatment::kHarmless}},
+    {"ProvisioningRequestConfig", "", {Treatment::kHarmless}},
+    {"ProvisioningRequestConfig", "spec", {Treatment::kHarmless}},
+}};
+
+}  // namespace
+
+const Dialect kKueue = {"Kueue", "kueue.x-k8s.io", "kueue.x-k8s.io visibility.kueue.x-k8s.io", kAnnotations, kLabels,
+                        {},      kFields};
+
+}  // namespace muster::kubernetes::known
