@@ -116,7 +116,7 @@ TEST(KnownKeys, AnAnnotationThatRestrictsPlacementHoldsItsPods) {
 
 TEST(KnownKeys, WhatProtectsARunningPodKeepsItFromEvictionAndDoesNotHoldAWaitingOne) {
   const auto protects = [](Json made) {
-    return labelled(std::move(made), "scheduling.koordinator.sh/eviction-cost", "5");
+    return annotated(std::move(made), "scheduling.koordinator.sh/eviction-cost", "5");
   };
   const auto made = imported({node("n"), protects(running(pod("r"), "n")), protects(pod("w"))});
   EXPECT_EQ(made.pod("team/r")["preemptible"], false);
@@ -127,7 +127,7 @@ TEST(KnownKeys, WhatProtectsARunningPodKeepsItFromEvictionAndDoesNotHoldAWaiting
 
 TEST(KnownKeys, AValueWithoutEffectIsNotTold) {
   const auto made =
-      imported({node("n"), labelled(running(pod("r"), "n"), "scheduling.koordinator.sh/eviction-cost", "0")});
+      imported({node("n"), annotated(running(pod("r"), "n"), "scheduling.koordinator.sh/eviction-cost", "0")});
   EXPECT_EQ(treatment(made, "scheduling.koordinator.sh/eviction-cost"), "");
   EXPECT_FALSE(made.line.contains("unread"));
 }
@@ -184,15 +184,12 @@ TEST(KnownKeys, AQueueThatMayProtectItsPodsKeepsThemFromEviction) {
   EXPECT_EQ(made.gang("team/g")["preemptible"], false);
 }
 
-TEST(KnownKeys, KeysOfAPriorityClassAndOfANamespaceCountForTheirPods) {
-  Json high{{"apiVersion", "scheduling.k8s.io/v1"}, {"kind", "PriorityClass"}, {"value", 5}};
-  high["metadata"] = {{"name", "high"}, {"annotations", {{"yunikorn.apache.org/allow-preemption", "false"}}}};
+TEST(KnownKeys, KeysOfANamespaceCountForItsPods) {
   Json space =
       annotated(object("v1", "Namespace", "team", Json::object()), "yunikorn.apache.org/namespace.quota", "{}");
-  const Json of_class = running(pod("r", {{"priorityClassName", "high"}}), "n");
-  EXPECT_EQ(imported({node("n"), high, of_class}).pod("team/r")["preemptible"], false);
-  const auto made = imported({node("n"), space, pod("p")});
+  const auto made = imported({node("n"), space, pod("p"), in_namespace(pod("q"), "other")});
   EXPECT_NE(made.pod("team/p").value("held", "").find("namespace.quota"), std::string::npos);
+  EXPECT_FALSE(made.pod("other/q").contains("held"));
 }
 
 TEST(KnownKeys, WhatTheMakerOfPodsWouldAddToThemHoldsOnlyPodsThatDoNotExistYet) {
