@@ -49,7 +49,7 @@ constexpr std::array<KeyRow, 32> kLabels = {{
     {kAll, "ray.io/enable-serve-service", {Treatment::kHarmless}},
     {kAll, "ray.io/external-storage-namespace", {Treatment::kHarmless}},
     {kAll, "ray.io/ft-enabled", {Treatment::kHarmless}},
-    {kTemplates, "ray.io/gang-scheduling-enabled", {Treatment::kHeld, "how many pods must start together", "false"}},
+    {kTemplates, "ray.io/gang-scheduling-enabled", {Treatment::kRead}},
     {kAll, "ray.io/gcs-ft-deletion-timeout", {Treatment::kHarmless}},
     {kAll, "ray.io/gcs-ft-redis-cleanup-finalizer", {Treatment::kHarmless}},
     {kAll, "ray.io/group", {Treatment::kHarmless}},
