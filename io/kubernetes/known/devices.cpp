@@ -24,9 +24,7 @@ constexpr std::array<KeyRow, 8> kLabels = {{
     {kNodes, "nvidia.com/gpu.count", {Treatment::kRead}},
     {kNodes, "nvidia.com/gpu.memory", {Treatment::kRead}},
     {kNodes, "nvidia.com/gpu.product", {Treatment::kRead}},
-    {kNodes,
-     "nvidia.com/gpu.replicas",
-     {Treatment::kIgnored, "how many pods share a card, since each card counts once", "0|1"}},
+    {kNodes, "nvidia.com/gpu.replicas", {Treatment::kRead}},
     {kAll, "resource.kubernetes.io/*", {Treatment::kHarmless}},
 }};
 
