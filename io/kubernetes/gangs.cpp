@@ -253,6 +253,7 @@ void GangPods::add(const KubernetesPod& pod, std::int32_t priority) {
   highest_priority = std::max(highest_priority, priority);
   never_preempts = never_preempts && pod.priority.never_preempts;
   has_fixed = has_fixed || pod.owner.is_fixed;
+  has_protected = has_protected || pod.state.is_protected;
   forbids_preemption = forbids_preemption || labels.volcano_forbids_preemption ||
                        !pod.membership.dialect.allows_preemption.value_or(true);
   if (labels.min_available) min_available = std::max(min_available.value_or(0), *labels.min_available);
@@ -376,10 +377,13 @@ void KubernetesGangs::settle(Gang& gang) {
   const bool is_kueue = queue.empty() && !is_kai && !gang.pods.kueue_queue.empty();
   if (is_kueue) {
     gang.settled.queue = settle_kueue_queue(queues_.kueue(), gang.pods, group);
-    return;
+    group.heed(queues_.hold_of_local(group.identity.namespace_name, gang.pods.kueue_queue));
+  } else {
+    if (queue.empty() || (queue == "default" && !queues_.has(queue))) gang.settled.queue = queues_.common_queue();
+    if (queues_.is_closed(gang.settled.queue) && group.held.empty()) group.held = "its queue is not open";
+    group.heed(queues_.hold_of(gang.settled.queue));
   }
-  if (queue.empty() || (queue == "default" && !queues_.has(queue))) gang.settled.queue = queues_.common_queue();
-  if (queues_.is_closed(gang.settled.queue) && group.held.empty()) group.held = "its queue is not open";
+  if (group.is_protected || gang.pods.has_protected) gang.settled.preemptible = false;
 }
 
 // A pod without a gang is one by itself, named after the pod; if a gang has that name, the pod's gang gets another.

@@ -62,7 +62,13 @@ struct KubernetesGroup {
   TopologyRequest topology;  // node labels
   GroupTimes times;
   DialectLabels dialect;
-  std::string_view held;  // why its pods must not be placed; empty: they may be
+  std::string_view held;      // why its pods must not be placed; empty: they may be
+  bool is_protected = false;  // its pods stay as long as they run
+
+  void heed(const known::Effect& unread) {
+    keep_first_reason(held, unread.why);
+    is_protected = is_protected || unread.protects;
+  }
 };
 
 // Each reads one object. Errors: those of the values. `topologies` knows all Topology objects.

@@ -1,5 +1,7 @@
 #include "io/kubernetes/queues.h"
 
+#include <algorithm>
+
 namespace muster::kubernetes {
 
 namespace {
@@ -154,6 +156,31 @@ bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObj
   }
   writer.raw("}");
   return true;
+}
+
+void KubernetesQueues::heed(const KubernetesObject& queue) {
+  const known::Effect& effect = queue.hold.always;
+  if (!effect.why.empty() || effect.protects) holds_.try_emplace(queue.full_name(), effect);
+}
+
+known::Effect KubernetesQueues::hold_of(std::string_view queue) const {
+  known::Effect all;
+  if (holds_.empty()) return all;
+  queue = queue.substr(0, queue.find('@'));
+  for (int step = 0; step < 8 && !queue.empty(); ++step) {  // queues in a circle end, too
+    if (const auto found = holds_.find(queue); found != holds_.end()) all.add(found->second);
+    const auto above = std::ranges::find(parents_, queue, &std::pair<std::string_view, std::string_view>::first);
+    queue = above == parents_.end() ? std::string_view() : above->second;
+  }
+  return all;
+}
+
+known::Effect KubernetesQueues::hold_of_local(std::string_view namespace_name, std::string_view queue) const {
+  if (holds_.empty() || queue.empty()) return {};
+  known::Effect all = hold_of(kueue_.cluster_queue(namespace_name, queue));
+  const auto local = holds_.find(std::string(namespace_name).append("/").append(queue));
+  if (local != holds_.end()) all.add(local->second);
+  return all;
 }
 
 bool KubernetesQueues::is_of_kai(std::string_view queue) const {

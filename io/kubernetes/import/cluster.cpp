@@ -8,6 +8,10 @@ namespace muster::kubernetes {
 
 bool ImportedCluster::read(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
+  for (const KubernetesKind kind : {KubernetesKind::kNamespace, KubernetesKind::kPriorityClass}) {
+    for (const KubernetesObject& object : visitor.items().of(kind))
+      if (!object.hold.empty()) effects_.try_emplace({kind, object.name}, object.hold.always);
+  }
   return visitor.each_written(KubernetesKind::kPriorityClass, classes_text_,
                               [&](const auto& object, auto& out) { return priorities_.import(in, object, out); }) &&
          read_budgets(visitor) &&
@@ -31,8 +35,10 @@ bool ImportedCluster::read_budgets(ObjectVisitor& visitor) {
 bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   return visitor.each_written(KubernetesKind::kKaiQueue, queues_text_, [&](const auto& object, auto& out) {
+    queues_.heed(object);
     return queues_.import_kai(in, object, out);
   }) && visitor.each_written(KubernetesKind::kVolcanoQueue, queues_text_, [&](const auto& object, auto& out) {
+    queues_.heed(object);
     return queues_.import_volcano(in, object, out);
   }) && read_kueue(visitor);
 }
@@ -40,11 +46,17 @@ bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
 bool ImportedCluster::read_kueue(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   KueueQueues& kueue = queues_.kueue();
-  const bool are_read =
-      visitor.each(KubernetesKind::kLocalQueue, [&](const auto& object) { return kueue.add_local(in, object); }) &&
-      visitor.each(KubernetesKind::kCohort, [&](const auto& object) { return kueue.add_cohort(in, object); }) &&
-      visitor.each(KubernetesKind::kResourceFlavor, [&](const auto& object) { return flavors_.add(in, object); }) &&
-      visitor.each(KubernetesKind::kClusterQueue, [&](const auto& object) { return kueue.add_cluster(in, object); });
+  const bool are_read = visitor.each(KubernetesKind::kLocalQueue, [&](const auto& object) {
+    queues_.heed(object);
+    return kueue.add_local(in, object);
+  }) && visitor.each(KubernetesKind::kCohort, [&](const auto& object) {
+    return kueue.add_cohort(in, object);
+  }) && visitor.each(KubernetesKind::kResourceFlavor, [&](const auto& object) {
+    return flavors_.add(in, object);
+  }) && visitor.each(KubernetesKind::kClusterQueue, [&](const auto& object) {
+    queues_.heed(object);
+    return kueue.add_cluster(in, object);
+  });
   if (are_read) kueue.settle_trees(in.remarks);
   return are_read;
 }
