@@ -343,6 +343,7 @@ int run_simulate(int argc, const char* const* argv) {
   const bool is_quiet = settings.is_on("quiet");
   Console console({LogFormat::kText, is_quiet, false});
   install_interrupt();
+  settings.check_outputs({"events", "checkpoint", "output"});
   const muster_v1::ReaderOptions reader = reader_options(settings);
   if (const auto grid = settings.text("grid")) {
     GridOptions options{*grid,

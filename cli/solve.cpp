@@ -220,6 +220,7 @@ int run_solve(int argc, const char* const* argv) {
     console.say(Severity::kError, source.failure());
     return kExitNoInput;
   }
+  settings.check_outputs({"output", "trace", "write-model"});
   const std::optional<int> output = open_output(settings, options.form, *files, source, console);
   std::optional<int> trace;
   if (const auto path = settings.text("trace")) {

@@ -97,8 +97,12 @@ class Agent::Implementation {
     const StatusServer server(listener, status_);
     if (options_.mode == ApplyMode::kExtender && !open_extender()) return kExitCannotCreate;
     boost::asio::signal_set signals(io_, SIGTERM, SIGINT);
-    signals.async_wait([this](boost::system::error_code error, int) {
-      if (!error) stop();
+    signals.async_wait([this, &signals](boost::system::error_code error, int) {
+      if (error) return;
+      signals.async_wait([this](boost::system::error_code again, int) {
+        if (!again) io_.stop();
+      });
+      stop();
     });
     say(Severity::kInformation, fmt::format("watching {}; health, metrics and report on {}; mode {}{}",
                                             options_.address.text(), http::name_of_listener(options_.listen, listener),

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "io/json/json_writer.h"
+#include "io/kubernetes/object/object.h"
 
 namespace muster::cli {
 namespace {
@@ -25,14 +26,10 @@ Act nomination(std::string_view name_space, std::string_view name, const std::st
 
 }  // namespace
 
-// The text is slim JSON: this key, with its quotes, is in no string of it.
 std::string nominated_node(const api_server::StoredObject& pod) {
-  constexpr std::string_view kKey = R"("nominatedNodeName":")";
-  const std::string_view text = pod.text();
-  const std::size_t at = text.find(kKey);
-  if (at == std::string_view::npos) return {};
-  const std::size_t begin = at + kKey.size();
-  return std::string(text.substr(begin, text.find('"', begin) - begin));
+  const json::JsonValue status = kubernetes::member_of(pod.kept->value(), "status");
+  const json::JsonValue node = kubernetes::member_of(status, "nominatedNodeName");
+  return node && node.is(json::JsonKind::kString) ? std::string(node.string()) : "";
 }
 
 ActGroup nominations(const exporting::ExportedPlan& plan, const std::vector<PendingPod>& pending, ApplyMode mode,

@@ -1,6 +1,8 @@
 #include "cli/agent/planner.h"
 
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -71,6 +73,18 @@ std::vector<WaitingGangNote> notes_of(const std::string& plan_line,
   return notes;
 }
 
+constexpr std::chrono::milliseconds kRetryEvery{100};  // what there was no memory for
+
+template <class Task>
+bool survives(const Task& task) {
+  try {
+    task();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 AgentPlanner::AgentPlanner(const AgentOptions& options, const std::string& worker_program, SolvedLineObserver observe,
@@ -120,8 +134,12 @@ void AgentPlanner::run() {
     const std::function<void()> task = std::move(tasks_.front());
     tasks_.pop_front();
     lock.unlock();
-    task();
-    solver_.portfolio.tidy();
+    while (!survives(task)) {  // what it answers is still awaited
+      std::this_thread::sleep_for(kRetryEvery);
+      const std::scoped_lock again(mutex_);
+      if (is_closed_) return;
+    }
+    survives([this] { solver_.portfolio.tidy(); });
   }
 }
 
@@ -132,6 +150,14 @@ kubernetes::KubernetesOptions AgentPlanner::kubernetes_at(Nanoseconds time) cons
 }
 
 AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& cluster) {
+  try {
+    return planned_whole(cluster);
+  } catch (const std::exception& defect) {
+    return {cluster, defect_answer(1, {}, defect), std::make_shared<const PlannedPods>(), {}, {}};
+  }
+}
+
+AgentPlan AgentPlanner::planned_whole(const std::shared_ptr<const ClusterObjects>& cluster) {
   const auto begun = std::chrono::steady_clock::now();
   ParsedLine line = parse_objects(reader_, cluster->objects, kubernetes_at(cluster->time));
   const bool nominates = options_.mode == ApplyMode::kBindings || options_.mode == ApplyMode::kExtender;

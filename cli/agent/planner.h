@@ -73,6 +73,7 @@ class AgentPlanner {
   void run();
   void push(std::function<void()> task);
   AgentPlan planned(const std::shared_ptr<const ClusterObjects>& cluster);
+  AgentPlan planned_whole(const std::shared_ptr<const ClusterObjects>& cluster);
   Result<exporting::ExportedPlan> checked(const ClusterObjects& cluster, const std::string& plan_line);
   kubernetes::KubernetesOptions kubernetes_at(Nanoseconds time) const;
 

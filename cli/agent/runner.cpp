@@ -119,7 +119,7 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
   void send(const Act& act, bool dry_run, api_server::ApiClient::Handler handler) {
     api_server::ApiRequest request = request_of(act, options_.mode, dry_run);
     if (act.kind == ActKind::kEvict) return client_.send(std::move(request), std::move(handler));
-    api_server::send_with_retries(client_, std::move(request), {}, ++sent_, std::move(handler));
+    api_server::send_with_retries(client_, std::move(request), {}, ++sent_, std::move(handler), handlers_.may_go_on);
   }
 
   api_server::ApiClient& client_;

@@ -31,19 +31,21 @@ bool WrittenActs::is_seen(const Act& act, const api_server::ObjectStore& objects
   if (act.kind == ActKind::kTakeBack) return !has_request(act, objects);
   const auto* pod = objects.find("", "Pod", object.namespace_name, object.name);
   if (pod == nullptr || (!object.uid.empty() && pod->uid != object.uid)) return true;
-  const auto has = [&](std::string_view text) { return pod->text().find(text) != std::string::npos; };
-  if (act.kind == ActKind::kNominate) {
-    const bool is_as_meant = nominated_node(*pod) == object.node;
-    return is_as_meant || has("\"nodeName\"");
-  }
-  if (act.kind == ActKind::kEvict) return has("\"deletionTimestamp\"");
+  const auto has = [&](std::string_view part, std::string_view key) {
+    return static_cast<bool>(kubernetes::member_of(kubernetes::member_of(pod->kept->value(), part), key));
+  };
+  const bool is_bound = has("spec", "nodeName");
+  if (act.kind == ActKind::kNominate) return is_bound || nominated_node(*pod) == object.node;
+  if (act.kind == ActKind::kEvict) return has("metadata", "deletionTimestamp");
   switch (mode_) {
     case ApplyMode::kKai:
       return has_request(act, objects);
     case ApplyMode::kGates:
-      return has('"' + std::string(kubernetes::kNodeAnnotation) + '"');
+      return static_cast<bool>(kubernetes::member_of(
+          kubernetes::member_of(kubernetes::member_of(pod->kept->value(), "metadata"), "annotations"),
+          kubernetes::kNodeAnnotation));
     default:
-      return has("\"nodeName\"");
+      return is_bound;
   }
 }
 

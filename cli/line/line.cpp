@@ -101,12 +101,13 @@ TraceSink trace_sink(const Snapshot& snapshot, portfolio::Clock::time_point star
   };
 }
 
-Answer error_answer(const ParsedLine& line, std::string_view id, const InputError& error) {
+Answer error_answer(std::int64_t number, std::string_view id, const InputError& error) {
   Answer answer;
-  answer.number = line.number;
+  answer.number = number;
   answer.is_error = true;
+  answer.is_defect = error.code == ErrorCode::kInternalError;
   answer.error = error;
-  muster_v1::write_error(id, error, line.number, answer.text);
+  muster_v1::write_error(id, error, number, answer.text);
   answer.text += '\n';
   answer.log = fmt::format("{} at {}: {}", error_code_text(error.code), escaped(error.path), escaped(error.message));
   return answer;
@@ -158,7 +159,7 @@ muster_v1::SolverStatement statement_of(const portfolio::Solution& solution, std
 // The straight line: snapshot, problem, solution, plan.
 Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, LineSolver& solver,
                   const LineOptions& options, const SolvedLineObserver& observe) {
-  if (!line.snapshot) return error_answer(line, line.id, line.snapshot.error());
+  if (!line.snapshot) return error_answer(line.number, line.id, line.snapshot.error());
   Snapshot& snapshot = *line.snapshot;
   const std::chrono::nanoseconds budget(budget_of(line, options));
   const portfolio::Clock::time_point start = std::max(line.begun, free_since - line.parsing);
@@ -166,7 +167,7 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
 
   const portfolio::Clock::time_point before_model = portfolio::Clock::now();
   const Result<Problem> problem = build_problem(snapshot, options.solve.threads);
-  if (!problem) return error_answer(line, snapshot.id, problem.error());
+  if (!problem) return error_answer(line.number, snapshot.id, problem.error());
   const portfolio::Clock::duration modelling = portfolio::Clock::now() - before_model;
 
   portfolio::SolveOptions solve = options.solve;
@@ -199,6 +200,19 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
   return answer;
 }
 
+// An exception is the line's error, so that other lines are answered.
+template <class Read>
+ParsedLine parsed(std::int64_t number, const muster_v1::SnapshotReader& reader, const Read& read) {
+  const portfolio::Clock::time_point begun = portfolio::Clock::now();
+  try {
+    ParsedLine line{number, {}, read(), {}, begun, {}, {}};
+    line.remarks = reader.remarks();
+    return line;
+  } catch (const std::exception& defect) {
+    return {number, {}, InputError{ErrorCode::kInternalError, "$", defect.what()}, {}, begun, {}, {}};
+  }
+}
+
 }  // namespace
 
 kubernetes::KubernetesOptions with_time(kubernetes::KubernetesOptions options, TimeSource source) {
@@ -211,8 +225,7 @@ kubernetes::KubernetesOptions with_time(kubernetes::KubernetesOptions options, T
 ParsedLine parse_line(muster_v1::SnapshotReader& reader, std::string_view text, std::int64_t number,
                       TimeSource source) {
   const portfolio::Clock::time_point begun = portfolio::Clock::now();
-  ParsedLine line{number, {}, reader.read(text, with_time(reader.kubernetes(), source)), {}, begun, {}, {}};
-  line.remarks = reader.remarks();
+  ParsedLine line = parsed(number, reader, [&] { return reader.read(text, with_time(reader.kubernetes(), source)); });
   if (!line.snapshot) line.id = muster_v1::SnapshotReader::id_of(text);
   line.parsing = portfolio::Clock::now() - begun;
   return line;
@@ -221,8 +234,7 @@ ParsedLine parse_line(muster_v1::SnapshotReader& reader, std::string_view text, 
 ParsedLine parse_objects(muster_v1::SnapshotReader& reader, const kubernetes::KeptObjects& objects,
                          const kubernetes::KubernetesOptions& kubernetes) {
   const portfolio::Clock::time_point begun = portfolio::Clock::now();
-  ParsedLine line{1, {}, reader.read(objects, kubernetes), {}, begun, {}, {}};
-  line.remarks = reader.remarks();
+  ParsedLine line = parsed(1, reader, [&] { return reader.read(objects, kubernetes); });
   line.parsing = portfolio::Clock::now() - begun;
   return line;
 }
@@ -237,11 +249,12 @@ Answer answer_line(ParsedLine& line, portfolio::Clock::time_point free_since, Li
   try {
     return solve_line(line, free_since, solver, options, observe);
   } catch (const std::exception& defect) {
-    const std::string_view id = line.snapshot ? line.snapshot->id : line.id;
-    Answer answer = error_answer(line, id, {ErrorCode::kInternalError, "$", defect.what()});
-    answer.is_defect = true;
-    return answer;
+    return defect_answer(line.number, line.snapshot ? line.snapshot->id : line.id, defect);
   }
+}
+
+Answer defect_answer(std::int64_t number, std::string_view id, const std::exception& defect) {
+  return error_answer(number, id, {ErrorCode::kInternalError, "$", defect.what()});
 }
 
 }  // namespace muster::cli

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -85,6 +86,9 @@ struct LineSolver {
 // every fault is an error record.
 Answer answer_line(ParsedLine& line, portfolio::Clock::time_point free_since, LineSolver& solver,
                    const LineOptions& options, const SolvedLineObserver& observe);
+
+// Of an exception: an error record with the code InternalError.
+Answer defect_answer(std::int64_t number, std::string_view id, const std::exception& defect);
 
 // The budget that holds for a line.
 Nanoseconds budget_of(const ParsedLine& line, const LineOptions& options);

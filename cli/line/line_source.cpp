@@ -19,9 +19,8 @@ constexpr std::size_t kLeastRead = std::size_t{1} << 16;
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
 
-// Waits until the descriptor can be read. False: the wake descriptor was readable first.
+// Waits until the descriptor can be read. False: the wake descriptor was readable first; -1: there is none.
 bool wait_readable(int descriptor, int wake) {
-  if (wake < 0) return true;
   pollfd both[] = {{descriptor, POLLIN, 0}, {wake, POLLIN, 0}};
   while (poll(both, 2, -1) < 0 && errno == EINTR) {
   }

@@ -91,9 +91,21 @@ struct Front {
   Console& console;
 };
 
+// Lets the threads that read and write end, also if the one that solves ends by an exception.
+struct EndOfSolving {
+  LineQueue& lines;
+  AnswerQueue& answers;
+  ~EndOfSolving() {
+    lines.abandon();
+    answers.close();
+    wake_readers();
+  }
+};
+
 void solve_lines(LineQueue& lines, const Front& front, LineSolver& solver, const PipelineOptions& options,
                  PipelineOutcome& outcome) {
   Console& console = front.console;
+  const EndOfSolving end{lines, front.answers};
   std::string summary, table;
   const SolvedLineObserver observe = [&](const SolvedLine& solved) {
     if (options.summaries) summary = summary_of(solved);
@@ -123,8 +135,6 @@ void solve_lines(LineQueue& lines, const Front& front, LineSolver& solver, const
     if (!log.empty()) console.say(severity, log, number);
     if (!summary.empty()) console.say(Severity::kInformation, std::exchange(summary, {}), number);
   }
-  lines.abandon();
-  front.answers.close();
 }
 
 }  // namespace
@@ -141,7 +151,6 @@ PipelineOutcome run_pipeline(LineSource& source, int output, LineSolver& solver,
     Progress progress;
     const std::jthread writer([&] { write_answers(answers, output, write_error, progress); });
     solve_lines(lines, {answers, progress, console}, solver, options, outcome);
-    wake_readers();
   }
   outcome.write_error = write_error;
   if (!read_defect.empty()) {

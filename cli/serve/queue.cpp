@@ -17,16 +17,25 @@ namespace {
 constexpr std::size_t kLinesAhead = 1;  // in addition to one for each solver
 constexpr auto kStuck = std::chrono::minutes(2);
 constexpr std::chrono::milliseconds kTidyEvery{500};  // while there is nothing to solve
+constexpr std::chrono::milliseconds kRetryEvery{10};  // what there was no memory for
 
-Answer defect_answer(std::int64_t number, const std::exception& defect) {
-  const InputError error{ErrorCode::kInternalError, "$", defect.what()};
-  return {.text = {},
-          .number = number,
-          .is_error = true,
-          .error = error,
-          .is_defect = true,
-          .log = defect.what(),
-          .budget = 0};
+// Whether `work` ends without an exception; if not, `answer` says so as far as memory allows.
+template <class Work>
+bool survives(const Work& work, std::int64_t number, std::optional<ServeAnswer>& answer) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& defect) {
+    try {
+      answer = defect_answer(number, {}, defect);
+    } catch (const std::exception&) {
+      answer = ServeAnswer();
+      answer->is_error = answer->is_defect = true;
+      answer->number = number;
+      answer->error.code = ErrorCode::kInternalError;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -88,7 +97,6 @@ bool ServeQueue::is_stuck() const {
 }
 
 void ServeQueue::parse_all() {
-  std::shared_ptr<const WorkOptions> options;
   std::optional<muster_v1::SnapshotReader> reader;
   while (true) {
     std::unique_lock lock(mutex_);
@@ -98,11 +106,11 @@ void ServeQueue::parse_all() {
     waiting_.pop_front();
     ++parsed_count_;
     lock.unlock();
-    if (options != work.options) {
-      options = work.options;
-      reader.emplace(options->reader);
-    }
-    parse(std::move(work), *reader);
+    const std::shared_ptr<const QueuedLine::Done> done = work.done;
+    const std::int64_t number = work.number;
+    std::optional<ServeAnswer> answer;
+    if (!survives([&] { answer = parse(work, reader); }, number, answer)) reader.reset();
+    if (answer) finish(*done, std::move(answer));
   }
 }
 
@@ -132,74 +140,90 @@ Answer answer_at_once(const QueuedLine& work, muster_v1::SnapshotReader& reader)
 }  // namespace
 
 // Verifying, importing and exporting end here.
-void ServeQueue::parse(QueuedLine work, muster_v1::SnapshotReader& reader) {
-  try {
-    switch (work.kind) {
-      case WorkKind::kSolve: {
-        ParsedLine line = parse_line(reader, work.text, work.number, time_source(*work.options));
-        return solve(std::move(work), std::move(line));
-      }
-      case WorkKind::kSetState:
-      case WorkKind::kChangeState:
-      case WorkKind::kSolveState:
-        return parse_state(std::move(work), reader);
-      default:
-        return finish(work, answer_at_once(work, reader));
-    }
-  } catch (const std::exception& defect) {
-    finish(work, defect_answer(work.number, defect));
+std::optional<ServeAnswer> ServeQueue::parse(QueuedLine& work, std::optional<muster_v1::SnapshotReader>& reader) {
+  if (!reader || read_with_ != work.options) {
+    read_with_ = work.options;
+    reader.emplace(work.options->reader);
+  }
+  switch (work.kind) {
+    case WorkKind::kSolve:
+      return solve(work, parse_line(*reader, work.text, work.number, time_source(*work.options)));
+    case WorkKind::kSetState:
+    case WorkKind::kChangeState:
+    case WorkKind::kSolveState:
+      return parse_state(work, *reader);
+    default:
+      return answer_at_once(work, *reader);
   }
 }
 
-void ServeQueue::solve(QueuedLine work, ParsedLine line) {
+std::optional<ServeAnswer> ServeQueue::solve(QueuedLine& work, ParsedLine line) {
   line.begun = work.arrived;
   ServeHistories::Ticket ticket = histories_.fill_in(work.exchange->request.field(kClusterField), line);
   parsed_.push({std::move(work), std::move(line), std::move(ticket)}, 0);
+  return std::nullopt;
 }
 
 // Requests change and see the state in the order of their arrival.
-void ServeQueue::parse_state(QueuedLine work, muster_v1::SnapshotReader& reader) {
+std::optional<ServeAnswer> ServeQueue::parse_state(QueuedLine& work, muster_v1::SnapshotReader& reader) {
   const http::HttpRequest& request = work.exchange->request;
   const std::string_view cluster = request.field(kClusterField);
   muster_v1::ReaderOptions options = work.options->reader;
   options.kubernetes = with_time(std::move(options.kubernetes), time_source(*work.options));
   if (work.kind == WorkKind::kSetState)
-    return finish(work, states_.set(cluster, work.text, *sequence_in(request.field(kSequenceField)), options));
-  if (work.kind == WorkKind::kChangeState) return finish(work, states_.change(cluster, work.text, options));
+    return states_.set(cluster, work.text, *sequence_in(request.field(kSequenceField)), options);
+  if (work.kind == WorkKind::kChangeState) return states_.change(cluster, work.text, options);
   std::optional<ParsedLine> line = states_.line(cluster, reader, options);
-  if (!line) return finish(work, no_state(cluster));
-  solve(std::move(work), *std::move(line));
+  if (!line) return no_state(cluster);
+  return solve(work, *std::move(line));
 }
 
-void ServeQueue::finish(const QueuedLine& work, std::optional<ServeAnswer> answer) {
+// If there is no memory to pass the answer on, the client gets none as soon as there is some.
+void ServeQueue::finish(const QueuedLine::Done& done, std::optional<ServeAnswer> answer) {
   --parsed_count_;
-  work.done(std::move(answer));
+  while (true) {
+    try {
+      return done(std::move(answer));
+    } catch (const std::exception&) {
+      answer.reset();
+      std::this_thread::sleep_for(kRetryEvery);
+    }
+  }
 }
 
 void ServeQueue::solve_all(Solver& solver) {
   const auto tidy = [&] {
-    solver.lines.portfolio.tidy();
-    solver.worker_failures = solver.lines.portfolio.worker_failures();
+    std::optional<ServeAnswer> none;
+    survives(
+        [&] {
+          solver.lines.portfolio.tidy();
+          solver.worker_failures = solver.lines.portfolio.worker_failures();
+        },
+        0, none);
   };
   while (auto item = parsed_.pop(kTidyEvery, tidy)) {
-    auto& [work, line, ticket] = *item;
-    const LineOptions& options = work.options->line;
-    if (work.exchange->is_gone()) {
-      finish(work, std::nullopt);
-      continue;
-    }
-    const portfolio::Clock::duration waited = portfolio::Clock::now() - line.begun - line.parsing;
-    const portfolio::Clock::time_point due = line.begun + std::chrono::nanoseconds(budget_of(line, options));
-    solver.due = std::max(due, portfolio::Clock::now()).time_since_epoch().count();
-    const auto observe = [&, &ticket = ticket](const SolvedLine& solved) {
-      histories_.note(ticket, solved);
-      observe_(solved, waited);
-    };
-    Answer answer = answer_line(line, line.begun, solver.lines, options, observe);
+    std::optional<ServeAnswer> answer;
+    survives([&] { answer = solved(*item, solver); }, item->work.number, answer);
     solver.due = 0;
-    solver.worker_failures = solver.lines.portfolio.worker_failures();
-    finish(work, std::move(answer));
+    finish(*item->work.done, std::move(answer));
   }
+}
+
+// None: the client has gone.
+std::optional<ServeAnswer> ServeQueue::solved(Parsed& item, Solver& solver) {
+  auto& [work, line, ticket] = item;
+  if (work.exchange->is_gone()) return std::nullopt;
+  const LineOptions& options = work.options->line;
+  const portfolio::Clock::duration waited = portfolio::Clock::now() - line.begun - line.parsing;
+  const portfolio::Clock::time_point due = line.begun + std::chrono::nanoseconds(budget_of(line, options));
+  solver.due = std::max(due, portfolio::Clock::now()).time_since_epoch().count();
+  const auto observe = [&, &ticket = ticket](const SolvedLine& solved) {
+    histories_.note(ticket, solved);
+    observe_(solved, waited);
+  };
+  Answer answer = answer_line(line, line.begun, solver.lines, options, observe);
+  solver.worker_failures = solver.lines.portfolio.worker_failures();
+  return answer;
 }
 
 }  // namespace muster::cli

@@ -32,6 +32,7 @@ struct WorkOptions {
 
 // One line of a request, or the whole of it.
 struct QueuedLine {
+  using Done = std::function<void(std::optional<ServeAnswer>)>;
   WorkKind kind = WorkKind::kSolve;
   std::shared_ptr<http::HttpExchange> exchange;  // keeps the text
   std::string_view text;
@@ -39,8 +40,9 @@ struct QueuedLine {
   std::int64_t number = 1;               // of the line in the request
   portfolio::Clock::time_point arrived;  // from when its budget runs
   std::shared_ptr<const WorkOptions> options;
-  // Called on a thread of the queue. None: the client had gone, and nothing was done.
-  std::function<void(std::optional<ServeAnswer>)> done;
+  // Called on a thread of the queue, once. None: the client had gone, or there is no memory for an answer. Shared, so
+  // that it is there whatever becomes of the rest.
+  std::shared_ptr<const Done> done;
 };
 
 // Called for solved lines, on the threads that solve; `waited`: time in the queue, before and after parsing.
@@ -85,11 +87,13 @@ class ServeQueue {
     std::jthread thread;
   };
   void parse_all();
-  void parse(QueuedLine work, muster_v1::SnapshotReader& reader);
-  void parse_state(QueuedLine work, muster_v1::SnapshotReader& reader);
-  void solve(QueuedLine work, ParsedLine line);
-  void finish(const QueuedLine& work, std::optional<ServeAnswer> answer);
+  // Each returns the answer if there is one already. None: the line goes on to be solved.
+  std::optional<ServeAnswer> parse(QueuedLine& work, std::optional<muster_v1::SnapshotReader>& reader);
+  std::optional<ServeAnswer> parse_state(QueuedLine& work, muster_v1::SnapshotReader& reader);
+  std::optional<ServeAnswer> solve(QueuedLine& work, ParsedLine line);
+  void finish(const QueuedLine::Done& done, std::optional<ServeAnswer> answer);
   void solve_all(Solver& solver);
+  std::optional<ServeAnswer> solved(Parsed& item, Solver& solver);
 
   ServeHistories& histories_;
   const SolvedWorkObserver observe_;
@@ -97,6 +101,7 @@ class ServeQueue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<QueuedLine> waiting_;
+  std::shared_ptr<const WorkOptions> read_with_;  // of the thread that parses
   bool is_closed_ = false;
   BoundedQueue<Parsed> parsed_;
   std::atomic<std::size_t> parsed_count_{0};

@@ -144,22 +144,24 @@ class ServeService::LineStream : public std::enable_shared_from_this<LineStream>
     work.exchange = exchange_;
     work.arrived = portfolio::Clock::now();
     work.options = options_;
-    work.done = [self = shared_from_this()](std::optional<ServeAnswer> answer) {
-      self->service_.post_([self, answer = std::move(answer)]() mutable { self->take_answer(std::move(answer)); });
-    };
+    work.done = std::make_shared<QueuedLine::Done>([self = shared_from_this()](std::optional<ServeAnswer> answer) {
+      self->service_.post_([self, answer = std::move(answer)]() mutable {
+        self->service_.attempt(self->exchange_, [&] { self->take_answer(std::move(answer)); });
+      });
+    });
     service_.queue_.push(std::move(work));
   }
 
   void take_answer(std::optional<ServeAnswer> answer) {
     if (answer) service_.tell(exchange_->request, *answer);
-    if (!answer || exchange_->is_gone()) {
+    if (!answer || answer->text.empty() || exchange_->is_gone()) {
       service_.release(exchange_->request);
       return exchange_->abandon();
     }
     ++unsent_;
     exchange_->write(std::move(answer->text), [self = shared_from_this()] {
       --self->unsent_;
-      if (std::exchange(self->is_held_up_, false)) self->go_on();
+      if (std::exchange(self->is_held_up_, false)) self->service_.attempt(self->exchange_, [&] { self->go_on(); });
     });
     unsent_ > 1 ? void(is_held_up_ = true) : go_on();
   }
@@ -330,12 +332,12 @@ void ServeService::serve_document(WorkKind kind, const std::shared_ptr<http::Htt
   work.text = exchange->request.body;
   work.arrived = started_[&exchange->request].at;
   work.options = work_options(exchange->request);
-  work.done = [this, exchange](std::optional<ServeAnswer> answer) {
+  work.done = std::make_shared<QueuedLine::Done>([this, exchange](std::optional<ServeAnswer> answer) {
     post_([this, exchange, answer = std::move(answer)]() mutable {
       release(exchange->request);
-      answer ? answer_document(exchange, *std::move(answer)) : exchange->abandon();
+      attempt(exchange, [&] { answer ? answer_document(exchange, *std::move(answer)) : exchange->abandon(); });
     });
-  };
+  });
   queue_.push(std::move(work));
 }
 

@@ -53,6 +53,15 @@ class ServeService final : public http::HttpService {
   void serve_document(WorkKind kind, const std::shared_ptr<http::HttpExchange>& exchange);
   void answer_document(const std::shared_ptr<http::HttpExchange>& exchange, ServeAnswer answer);
   void tell(const http::HttpRequest& request, const ServeAnswer& answer);
+  // Takes a step of an answer; an exception ends the answer and its connection.
+  template <class Step>
+  void attempt(const std::shared_ptr<http::HttpExchange>& exchange, const Step& step) {
+    try {
+      step();
+    } catch (const std::exception&) {
+      exchange->abandon();
+    }
+  }
   void release(const http::HttpRequest& request);
   std::shared_ptr<const WorkOptions> work_options(const http::HttpRequest& request) const;
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/near_miss.h"
+#include "cli/terminal/output.h"
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "model/base/words.h"
@@ -258,6 +259,19 @@ std::optional<double> Settings::fraction(std::string_view name) const {
   const auto [stop, error] = std::from_chars(setting->value.data(), end, number);
   if (error != std::errc() || stop != end || !(number >= 0 && number <= 1)) refuse(*setting, "a number from 0 to 1");
   return number;
+}
+
+void Settings::check_outputs(std::initializer_list<std::string_view> names) const {
+  std::vector<const Setting*> given;
+  for (const std::string_view name : names) {
+    const Setting* setting = find(name);
+    if (setting == nullptr) continue;
+    for (const Setting* other : given) {
+      if (are_one_file(setting->value, other->value))
+        throw UsageError(fmt::format("--{} and --{}: both would write {}", other->name, name, setting->value));
+    }
+    given.push_back(setting);
+  }
 }
 
 std::vector<std::string> Settings::texts(std::string_view name) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -78,6 +79,9 @@ class Settings {
   std::optional<double> fraction(std::string_view name) const;  // 0..1
   // One of the row's choices; absent: the first of them. Empty: the command has no such option.
   std::string choice(std::string_view name) const;
+
+  // Throws UsageError if two of these options, which name files to be written, name one file.
+  void check_outputs(std::initializer_list<std::string_view> names) const;
 
   // The values of an option that may be repeated, lists taken apart, in their order. Empty elements are left out.
   std::vector<std::string> texts(std::string_view name) const;

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -55,6 +57,13 @@ bool reads_from(const std::vector<std::string>& files, const std::string& output
     if (source.st_dev == target.st_dev && source.st_ino == target.st_ino) return true;
   }
   return false;
+}
+
+bool are_one_file(const std::string& one, const std::string& other) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(one, other, ignored)) return std::filesystem::is_regular_file(one, ignored);
+  return !std::filesystem::exists(one, ignored) && !std::filesystem::exists(other, ignored) &&
+         std::filesystem::weakly_canonical(one, ignored) == std::filesystem::weakly_canonical(other, ignored);
 }
 
 }  // namespace muster::cli

@@ -20,4 +20,7 @@ int print(std::string_view bytes, int success);
 // Whether one of the input files ("-" is stdin) is the regular file that would be overwritten.
 bool reads_from(const std::vector<std::string>& files, const std::string& output);
 
+// Whether both names are, or would become, one regular file.
+bool are_one_file(const std::string& one, const std::string& other);
+
 }  // namespace muster::cli

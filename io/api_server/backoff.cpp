@@ -14,22 +14,27 @@ using std::chrono::milliseconds;
 
 // Until one of its handlers is the last.
 struct Attempts : std::enable_shared_from_this<Attempts> {
-  Attempts(ApiClient& of, ApiRequest what, const BackoffLimits& with, std::uint64_t seed, ApiClient::Handler handler)
+  Attempts(ApiClient& of, ApiRequest what, const BackoffLimits& with, std::uint64_t seed, ApiClient::Handler handler,
+           std::function<bool()> goes_on)
       : client(of),
         is_alive(of.lifetime()),
         request(std::move(what)),
         limits(with),
         backoff(with, seed),
         timer(of.io()),
-        done(std::move(handler)) {}
+        done(std::move(handler)),
+        may_go_on(std::move(goes_on)) {}
 
   void send() {
     client.send(request, [self = shared_from_this()](ApiResponse response) { self->answered(std::move(response)); });
   }
   void answered(ApiResponse response) {
     if (!is_overload(response) || ++failures >= limits.attempts) return done(std::move(response));
-    timer.after(backoff.next(response.retry_after), [self = shared_from_this()] {
-      if (!self->is_alive.expired()) self->send();
+    const auto wait = backoff.next(response.retry_after);
+    timer.after(wait, [self = shared_from_this(), last = std::move(response)]() mutable {
+      if (self->is_alive.expired()) return;
+      if (self->may_go_on && !self->may_go_on()) return self->done(std::move(last));
+      self->send();
     });
   }
 
@@ -40,6 +45,7 @@ struct Attempts : std::enable_shared_from_this<Attempts> {
   Backoff backoff;
   Timer timer;
   ApiClient::Handler done;
+  std::function<bool()> may_go_on;
   int failures = 0;
 };
 
@@ -71,8 +77,9 @@ bool is_transient(const ApiResponse& response) {
 }
 
 void send_with_retries(ApiClient& client, ApiRequest request, const BackoffLimits& limits, std::uint64_t seed,
-                       ApiClient::Handler handler) {
-  std::make_shared<Attempts>(client, std::move(request), limits, seed, std::move(handler))->send();
+                       ApiClient::Handler handler, std::function<bool()> may_go_on) {
+  std::make_shared<Attempts>(client, std::move(request), limits, seed, std::move(handler), std::move(may_go_on))
+      ->send();
 }
 
 }  // namespace muster::api_server

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
 
@@ -43,9 +44,9 @@ bool is_overload(const ApiResponse& response);
 // Whether a GET may succeed later: no answer, 429, 500, 502, 503, 504.
 bool is_transient(const ApiResponse& response);
 
-// Sends until the answer is no is_overload(), or the attempts are used up; `handler` gets the last answer. The client's
-// end ends the attempts.
+// Sends until the answer is no is_overload(), or the attempts are used up, or `may_go_on`, asked before each repetition
+// if it is given, forbids it; `handler` gets the last answer. The client's end ends the attempts.
 void send_with_retries(ApiClient& client, ApiRequest request, const BackoffLimits& limits, std::uint64_t seed,
-                       ApiClient::Handler handler);
+                       ApiClient::Handler handler, std::function<bool()> may_go_on = {});
 
 }  // namespace muster::api_server

@@ -89,12 +89,26 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   }
 
   void start() override {
-    begin_request();
-    if (!context_.is_draining) arm(limits_.header_timeout);
+    attempt([this] {
+      begin_request();
+      if (!context_.is_draining) arm(limits_.header_timeout);
+    });
   }
 
   void drain() override {
-    if (phase_ == Phase::kIdle) arm(kDrainGrace);
+    if (phase_ == Phase::kIdle) attempt([this] { arm(kDrainGrace); });
+  }
+
+  // Takes a step; an exception ends this connection and no other.
+  template <class Step>
+  void attempt(const Step& step) {
+    const auto self = shared_from_this();
+    try {
+      step();
+    } catch (const std::exception&) {
+      context_.service.dropped("defect");
+      close();
+    }
   }
 
   bool is_current(const HttpExchange* exchange) const { return exchange_.get() == exchange; }
@@ -143,16 +157,17 @@ std::shared_ptr<Connection> Exchange::current() {
   return connection && connection->is_current(this) ? connection : nullptr;
 }
 void Exchange::respond(HttpResponse response) {
-  if (const auto connection = current()) connection->respond(std::move(response));
+  if (const auto connection = current()) connection->attempt([&] { connection->respond(std::move(response)); });
 }
 void Exchange::begin(HttpResponse head) {
-  if (const auto connection = current()) connection->begin(head);
+  if (const auto connection = current()) connection->attempt([&] { connection->begin(head); });
 }
 void Exchange::write(std::string piece, std::function<void()> sent) {
-  if (const auto connection = current()) connection->write(std::move(piece), std::move(sent));
+  const auto connection = current();
+  if (connection) connection->attempt([&] { connection->write(std::move(piece), std::move(sent)); });
 }
 void Exchange::end() {
-  if (const auto connection = current()) connection->end();
+  if (const auto connection = current()) connection->attempt([&] { connection->end(); });
 }
 void Exchange::abandon() {
   if (const auto connection = current()) connection->close();
@@ -197,11 +212,13 @@ void Connection::read_more() {
   is_reading_ = true;
   socket_.async_read_some(input_space(bytes), [self = shared_from_this()](const SocketError& error, std::size_t got) {
     self->is_reading_ = false;
-    if (error) return self->close();  // half a request is none
-    if (self->phase_ == Phase::kLingering) return self->discard();
+    if (error) return self->close();                                                  // half a request is none
     if (self->phase_ == Phase::kAnswering || self->phase_ == Phase::kClosed) return;  // timed out meanwhile
-    self->reader_.add(got);
-    self->advance();
+    self->attempt([&] {
+      if (self->phase_ == Phase::kLingering) return self->discard();
+      self->reader_.add(got);
+      self->advance();
+    });
   });
 }
 
@@ -248,14 +265,18 @@ void Connection::hand_over() {
   phase_ = Phase::kAnswering;
   alarm_.cancel();
   exchange_->request.body = reader_.take_body();
-  context_.service.serve(exchange_);
+  try {
+    context_.service.serve(exchange_);
+  } catch (const std::exception& defect) {
+    respond(problem_response({500, ErrorCode::kInternalError, defect.what(), "$"}, exchange_->request.id));
+  }
   if (phase_ == Phase::kAnswering && !has_ended_) watch();
 }
 
 // While the client waits for its answer.
 void Connection::watch() {
   client_.begin([self = shared_from_this()] {
-    if (self->phase_ == Phase::kAnswering && self->client_.has_left()) self->see_client_off();
+    if (self->phase_ == Phase::kAnswering && self->client_.has_left()) self->attempt([&] { self->see_client_off(); });
   });
 }
 
@@ -332,7 +353,8 @@ void Connection::send(std::string bytes, std::function<void()> sent) {
 void Connection::flush() {
   if (output_.is_writing() || !output_.has_waiting() || phase_ == Phase::kClosed) return;
   if (phase_ == Phase::kAnswering) arm(limits_.write_timeout);
-  output_.write([self = shared_from_this()](const SocketError& error) { self->on_sent(error); });
+  output_.write(
+      [self = shared_from_this()](const SocketError& error) { self->attempt([&] { self->on_sent(error); }); });
 }
 
 void Connection::on_sent(const SocketError& error) {
@@ -364,7 +386,7 @@ void Connection::discard() {
   reader_.drop_input();
   socket_.async_read_some(input_space(kReadBytes), [self = shared_from_this()](const SocketError& error, std::size_t) {
     if (self->phase_ != Phase::kLingering) return;
-    error ? self->close() : self->discard();
+    self->attempt([&] { error ? self->close() : self->discard(); });
   });
 }
 
@@ -389,7 +411,7 @@ void Connection::close() {
 }
 
 void Connection::arm(std::chrono::milliseconds duration) {
-  alarm_.set(duration, [self = shared_from_this()] { self->on_timeout(); });
+  alarm_.set(duration, [self = shared_from_this()] { self->attempt([&] { self->on_timeout(); }); });
 }
 
 void Connection::on_timeout() {

@@ -5,6 +5,7 @@
 #include "model/base/words.h"
 #include "model/change/change.h"
 #include "model/change/parts.h"
+#include "model/problem/exceeded.h"
 
 namespace muster::change {
 namespace {
@@ -100,7 +101,8 @@ std::string amount_text(Amount amount, Amount unit) {
 
 ResourceIndex resource_named(Snapshot& snapshot, std::string_view name) {
   for (const ResourceIndex resource : snapshot.resource_names.indices()) {
-    if (snapshot.resource_names[resource] == name) return resource;
+    if (snapshot.resource_names[resource] == name && !is_device_count(snapshot.resource_names[resource]))
+      return resource;
   }
   return snapshot.resource_names.push_back(snapshot.text.store(name));
 }

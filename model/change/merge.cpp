@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "model/problem/exceeded.h"
+
 namespace muster::change {
 namespace {
 
@@ -154,7 +156,8 @@ ResourcePlaces resource_places(const Snapshot& more, Snapshot& snapshot) {
   for (const ResourceIndex resource : more.resource_names.indices()) {
     ResourceIndex place = ResourceIndex::none();
     for (const ResourceIndex known : snapshot.resource_names.indices()) {
-      if (snapshot.resource_names[known] == more.resource_names[resource]) place = known;
+      const std::string_view name = snapshot.resource_names[known];
+      if (name == more.resource_names[resource] && !is_device_count(name)) place = known;
     }
     if (place.is_none()) place = snapshot.resource_names.push_back(more.resource_names[resource]);
     places.push_back(place);

@@ -11,7 +11,11 @@
 
 namespace muster {
 
-inline constexpr std::string_view kDeviceCount = "number of devices";
+inline constexpr char kDeviceCount[] = "number of devices";
+
+// Whether it is the name of that resource. A resource of the input may be called the same: its name is stored
+// elsewhere.
+inline bool is_device_count(std::string_view name) { return name.data() == kDeviceCount; }
 
 inline bool is_exceeded(const NodeClass& node_class) { return !node_class.reported.is_none(); }
 
@@ -23,7 +27,7 @@ inline const NodeClass& as_reported(const Problem& problem, const NodeClass& nod
 // The resource that is the number of devices; none: there is none.
 inline ResourceIndex device_count_resource(const Problem& problem) {
   const auto& names = problem.snapshot->resource_names;
-  const bool is_counted = !names.empty() && names.raw().back() == kDeviceCount;
+  const bool is_counted = !names.empty() && is_device_count(names.raw().back());
   return is_counted ? ResourceIndex(names.size() - 1) : ResourceIndex::none();
 }
 
