@@ -4,6 +4,7 @@
 
 #include "model/base/saturating.h"
 #include "model/objective/levels.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster::preemption {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 // What counts in a level of evictions, with the sign reversed.
 void subtract_loss(const Pod& pod, std::int32_t of_gang, const std::vector<std::int32_t>& priorities,
                    std::vector<Work>& values) {
-  const Work loss = saturating_multiply(pod.weighted_work, pod.run_seconds);
+  const Work loss = evicted_value(pod);
   for (std::size_t i = 0; i < priorities.size(); ++i) {
     if (of_gang >= priorities[i]) values[i] = saturating_subtract(values[i], loss);
   }

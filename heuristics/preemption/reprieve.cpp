@@ -15,10 +15,10 @@
 #include "heuristics/state/fit.h"
 #include "heuristics/state/plan_of.h"
 #include "heuristics/state/staying.h"
-#include "model/base/saturating.h"
 #include "model/base/tuning.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/levels.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster::preemption {
 
@@ -96,9 +96,8 @@ class PlanReprieve {
     std::vector<ReturningPods> all;
     for (auto& [gang, pods] : evicted) all.push_back(std::move(pods));
     const auto work = [&](PodIndex pod) { return problem_.pods[pod].weighted_work; };
-    std::ranges::stable_sort(all, std::ranges::greater{}, [&](const ReturningPods& pods) {
-      return saturating_multiply(work(pods.front()), problem_.pods[pods.front()].run_seconds);
-    });
+    std::ranges::stable_sort(all, std::ranges::greater{},
+                             [&](const ReturningPods& pods) { return evicted_value(problem_.pods[pods.front()]); });
     std::ranges::stable_sort(moved, std::ranges::greater{},
                              [&](const ReturningPods& pods) { return work(pods.front()); });
     all.insert(all.end(), moved.begin(), moved.end());

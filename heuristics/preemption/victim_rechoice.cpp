@@ -8,6 +8,7 @@
 #include "model/base/require.h"
 #include "model/base/saturating.h"
 #include "model/objective/level_values.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster::preemption {
 
@@ -153,8 +154,7 @@ VictimGroup VictimRechoice::described(VictimGroup group, const Gang& gang) const
     const Work work = problem_.class_of(pod).work;
     group.work = saturating_add(group.work, work);
     group.largest = std::max(group.largest, work);
-    const Pod& p = problem_.pods[pod];
-    group.loss = saturating_add(group.loss, saturating_multiply(p.weighted_work, p.run_seconds));
+    group.loss = saturating_add(group.loss, evicted_value(problem_.pods[pod]));
   }
   return group;
 }

@@ -9,6 +9,8 @@
 #include "heuristics/preemption/victims/put_back.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
+#include "model/base/saturating.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster::preemption {
 
@@ -67,8 +69,9 @@ void VictimReturn::reprieve() {
 std::vector<GangIndex> VictimReturn::evicted_gangs(const std::vector<PodIndex>& pods) const {
   std::map<GangIndex, Work> lost;
   for (const PodIndex pod : pods) {
-    if (!state_.is_present(pod))
-      lost[problem_.pods[pod].gang] += problem_.pods[pod].weighted_work * problem_.pods[pod].run_seconds;
+    if (state_.is_present(pod)) continue;
+    Work& loss = lost[problem_.pods[pod].gang];
+    loss = saturating_add(loss, evicted_value(problem_.pods[pod]));
   }
   std::vector<std::tuple<std::int32_t, Work, GangIndex>> ranked;
   for (const auto& [gang, work] : lost) ranked.emplace_back(problem_.gangs[gang].priority, work, gang);

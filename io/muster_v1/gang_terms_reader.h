@@ -74,7 +74,8 @@ bool read_term_checkpointed(SnapshotInput& in, json::JsonValue v, Target& target
 
 template <class Target>
 bool read_term_weight(SnapshotInput& in, json::JsonValue v, Target& target) {
-  return in.read_weight(v, json::Reading::Zero::kRefused, target.terms.weight);
+  return in.read_weight(v, json::Reading::Zero::kRefused, target.terms.weight) &&
+         (target.terms.weight <= kMostWeight || in.fail_value(v, "a weight must be at most 1e12"));
 }
 
 }  // namespace muster::muster_v1

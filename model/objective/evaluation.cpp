@@ -13,6 +13,7 @@
 #include "model/objective/node_end.h"
 #include "model/objective/wholeness.h"
 #include "model/problem/end_state.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster {
 namespace {
@@ -72,8 +73,7 @@ PresentWork present_work(const Problem& problem, const EndState& end_state) {
 }
 
 std::int64_t loss_of(const Problem& problem, const Eviction& eviction) {
-  const Pod& pod = problem.pods[eviction.pod];
-  return saturating_multiply(pod.weighted_work, pod.run_seconds);
+  return evicted_value(problem.pods[eviction.pod]);
 }
 
 // What goes out as stale, or is only moved, counts not.

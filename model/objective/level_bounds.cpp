@@ -13,6 +13,7 @@
 #include "model/objective/level_values.h"
 #include "model/objective/possibilities.h"
 #include "model/objective/wholeness_bounds.h"
+#include "model/problem/eviction_loss.h"
 #include "model/problem/gang_tree.h"
 
 namespace muster {
@@ -290,7 +291,7 @@ std::vector<std::vector<MayLeave>> may_leave_by_rank(const Problem& problem, con
     for (const PodIndex index : gang.pods) {
       const Pod& pod = problem.pods[index];
       if (pod.status != PodStatus::kRunning) continue;
-      const std::int64_t loss = saturating_multiply(pod.weighted_work, pod.run_seconds);
+      const std::int64_t loss = evicted_value(pod);
       whole.work = saturating_add(whole.work, pod.weighted_work);
       whole.loss = saturating_add(whole.loss, loss);
       if (!is_whole) may_leave.push_back({pod.weighted_work, loss, gang.queue, false});

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "model/base/saturating.h"
 #include "model/objective/level_values.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster {
 namespace {
@@ -50,7 +52,7 @@ bool MissingPods::goes_uncounted(const Gang& gang) const {
 std::int64_t MissingPods::evicted_by(PodIndex index) const {
   const Pod& pod = problem_.pods[index];
   if (goes_uncounted(problem_.gangs[pod.gang])) return 0;
-  return saturating_multiply(pod.weighted_work, pod.run_seconds);
+  return evicted_value(pod);
 }
 
 MissingPods::Cost MissingPods::cost_of(PodIndex index) const {

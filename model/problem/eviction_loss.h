@@ -3,9 +3,13 @@
 
 #include <cstdint>
 
+#include "model/base/saturating.h"
 #include "model/problem/problem.h"
 
 namespace muster {
+
+// What the pod counts in the level `evicted`: its weighted work x the seconds that it has run. Saturates.
+inline std::int64_t evicted_value(const Pod& pod) { return saturating_multiply(pod.weighted_work, pod.run_seconds); }
 
 // Thousandths of a GPU x seconds: the pod's work, without the gang's weight, x the seconds since it started, or since
 // its gang's last checkpoint if that is later; one second at least. Requires a pod that runs. Cost: O(1).

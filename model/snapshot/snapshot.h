@@ -188,6 +188,8 @@ enum class PodStatus : std::uint8_t { kPending, kRunning, kReleasing, kGated, kS
 
 enum class PreemptionPolicy : std::uint8_t { kPreemptLowerPriority, kNever };
 
+inline constexpr double kMostWeight = 1e12;  // of gangs: the values of the levels are sums of products with it
+
 // Terms that a gang, or a pod that is a gang by itself, may set.
 struct GangTerms {
   std::string_view queue = "default";
@@ -200,7 +202,7 @@ struct GangTerms {
   std::optional<Nanoseconds> expected_duration;  // from its start, in one go; more than 0
   std::optional<Nanoseconds> expected_end;       // an instant, of one that runs
   std::optional<Nanoseconds> checkpointed;       // an instant: what was done until then is kept if it is evicted
-  double weight = 1;
+  double weight = 1;                             // at most kMostWeight
 };
 
 // The scheduler of a pod that names none, as in Kubernetes.

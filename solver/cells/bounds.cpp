@@ -86,10 +86,8 @@ class WholeProof {
       defect = priced.defect;
     }
     if (!defect.empty()) defects.push_back(defect);
-    const double found = static_cast<double>(divisor) * std::floor(limit + 1e-6);
-    if (!std::isfinite(found) || std::abs(found) > 9e18) return std::nullopt;
-    const std::int64_t told = sign * static_cast<std::int64_t>(found) + expression.constant;
-    return sign * told < sign * known ? std::optional(told) : std::nullopt;
+    const std::optional<std::int64_t> told = lp::whole_bound(limit, divisor, sign, expression.constant);
+    return told && sign * *told < sign * known ? told : std::nullopt;
   }
 
   const Problem& problem_;

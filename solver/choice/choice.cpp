@@ -21,15 +21,6 @@ std::int64_t divisor_of(const lp::LinearExpression& expression) {
   return std::max<std::int64_t>(1, divisor);
 }
 
-// Of sign x expression / divisor, as an integer bound of the expression; none if it is none.
-std::optional<std::int64_t> whole_bound(double bound, const lp::LinearExpression& expression, std::int64_t divisor,
-                                        int sign) {
-  constexpr double kMostExact = 9e18;
-  const double whole = static_cast<double>(divisor) * std::floor(bound + 1e-6);
-  if (!std::isfinite(whole) || std::abs(whole) > kMostExact) return std::nullopt;
-  return sign * static_cast<std::int64_t>(whole) + expression.constant;
-}
-
 // What all of the last level is worth, in units of the level that is solved: half of one, so that with a gap of as much
 // a solution that is a unit better is never given up.
 constexpr double kMostOfLast = 0.5;
@@ -145,7 +136,7 @@ bool ChoiceModel::solve(const Level& level, std::int64_t trivial, const Deadline
     if (bound && task.sign > 0)
       formulation_->model().add_constraint(level.expression, -lp::kInfinity, static_cast<double>(*bound), "bound");
     for (const double limit : bounds_of(level, task, backend, choice)) {
-      const auto proven = whole_bound(limit, level.expression, task.divisor, task.sign);
+      const auto proven = lp::whole_bound(limit, task.divisor, task.sign, level.expression.constant);
       if (proven && (!bound || task.sign * *proven < task.sign * *bound)) bound = proven;
     }
   }

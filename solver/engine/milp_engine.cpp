@@ -269,11 +269,11 @@ class Engine {
     return task;
   }
 
-  // `limit`: of sign x scaled, which is an integer; a tiny rounding error must not cost a whole one.
+  // `limit`: of sign x scaled, which is an integer.
   void tighten(LevelTask& task, double limit) const {
-    const double whole = static_cast<double>(task.divisor) * std::floor(limit + 1e-6);
-    if (!std::isfinite(whole) || std::abs(whole) > 9e18) return;
-    std::int64_t told = task.sign * static_cast<std::int64_t>(whole) + task.expression.constant;
+    const std::optional<std::int64_t> bound = lp::whole_bound(limit, task.divisor, task.sign, task.expression.constant);
+    if (!bound) return;
+    std::int64_t told = *bound;
     if (const std::int64_t by_sums = options_.trivial[task.level]; task.sign * by_sums < task.sign * told)
       told = by_sums;
     if (task.result.bound && task.sign * told >= task.sign * *task.result.bound) return;

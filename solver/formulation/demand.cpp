@@ -8,7 +8,6 @@
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
-#include "model/base/saturating.h"
 #include "model/problem/eviction_loss.h"
 
 namespace muster::formulation {
@@ -150,15 +149,8 @@ class Collector {
     const Pod& p = problem_.pods[pod];
     const DemandIndex stay = demand_.classes.push_back(
         {p.pod_class, p.weighted_work, p.nominated_node, 0, RunningCellIndex(demand_.running.size())});
-    const RunningCellIndex index = demand_.running.push_back({gang_class,
-                                                              p.group,
-                                                              stay,
-                                                              CellIndex::none(),
-                                                              {},
-                                                              p.node,
-                                                              key.budgets,
-                                                              key.usage,
-                                                              saturating_multiply(p.weighted_work, p.run_seconds)});
+    const RunningCellIndex index = demand_.running.push_back(
+        {gang_class, p.group, stay, CellIndex::none(), {}, p.node, key.budgets, key.usage, evicted_value(p)});
     demand_.gang_classes[gang_class].running.push_back(index);
     return index;
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heuristics/state/groups.h"
+#include "model/base/saturating.h"
 #include "model/objective/evaluation.h"
 #include "solver/formulation/formulation.h"
 
@@ -236,8 +237,9 @@ lp::LinearExpression Formulation::seniority_level() {
     if (waited(gang_class.gangs.front()) == waited(gang_class.gangs.back())) {
       for (CellIndex cell : gang_class.cells)
         if (in_.demand.cells[cell].moves.is_none())
-          seniority.add(placed(cell), in_.demand.classes[in_.demand.cells[cell].demand].weighted_work *
-                                          waited(gang_class.gangs.front()));
+          seniority.add(placed(cell),
+                        saturating_multiply(in_.demand.classes[in_.demand.cells[cell].demand].weighted_work,
+                                            waited(gang_class.gangs.front())));
       continue;
     }
     // All or nothing, of several ages: the oldest first is best, so one column for each age, filled in order of its
@@ -251,7 +253,7 @@ lp::LinearExpression Formulation::seniority_level() {
       const std::int32_t column =
           model_.add_column(0, static_cast<double>(end - i), true, "age" + std::to_string(model_.columns()));
       all.add(column, 1);
-      seniority.add(column, work * waited(gang_class.gangs[i]));
+      seniority.add(column, saturating_multiply(work, waited(gang_class.gangs[i])));
     }
     model_.add_constraint(all, 0, 0, "ages" + std::to_string(index.value()));
   }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
+#include "model/base/require.h"
 #include "solver/lp/matrix.h"
 
 namespace muster::lp {
@@ -16,10 +18,23 @@ LinearExpression LinearExpression::merged() const {
   for (std::size_t i = 0; i < sorted.terms.size();) {
     const std::int32_t column = sorted.terms[i].first;
     std::int64_t coefficient = 0;
-    for (; i < sorted.terms.size() && sorted.terms[i].first == column; ++i) coefficient += sorted.terms[i].second;
+    for (; i < sorted.terms.size() && sorted.terms[i].first == column; ++i)
+      coefficient = saturating_add(coefficient, sorted.terms[i].second);
     sum.add(column, coefficient);
   }
   return sum;
+}
+
+std::optional<std::int64_t> whole_bound(double limit, std::int64_t divisor, int sign, std::int64_t constant) {
+  MUSTER_REQUIRE((sign == 1 || sign == -1) && divisor >= 1);
+  constexpr double kMost = 9e18, kRounding = 1e-6;
+  const double whole = std::floor(limit + kRounding + 4 * std::numeric_limits<double>::epsilon() * std::abs(limit));
+  std::int64_t product = 0, told = 0;
+  if (!std::isfinite(whole) || std::abs(whole) > kMost) return std::nullopt;
+  if (__builtin_mul_overflow(sign * static_cast<std::int64_t>(whole), divisor, &product) ||
+      __builtin_add_overflow(product, constant, &told))
+    return std::nullopt;
+  return told;
 }
 
 std::int32_t ModelBuilder::add_column(double lower, double upper, bool integer, std::string name) {

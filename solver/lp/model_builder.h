@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/saturating.h"
 #include "solver/budget/deadline.h"
 #include "solver/lp/milp.h"
 
@@ -21,12 +22,17 @@ struct LinearExpression {
     if (coefficient != 0) terms.emplace_back(column, coefficient);
   }
   void add(const LinearExpression& other, std::int64_t factor = 1) {
-    constant += other.constant * factor;
-    for (const auto& [column, coefficient] : other.terms) add(column, coefficient * factor);
+    constant = saturating_add(constant, saturating_multiply(other.constant, factor));
+    for (const auto& [column, coefficient] : other.terms) add(column, saturating_multiply(coefficient, factor));
   }
   // The same with each column once, ascending, and no zeros.
   LinearExpression merged() const;
 };
+
+// The bound of sign x expression for a bound of sign x (expression - constant) / divisor, which is an integer. None: it
+// is no number, or beyond 64 bits. A rounding error of `limit` must neither cost a whole one nor make the bound too
+// tight: beyond 2^53 doubles are more than 1 apart. Requires sign 1 or -1, divisor >= 1.
+std::optional<std::int64_t> whole_bound(double limit, std::int64_t divisor, int sign, std::int64_t constant);
 
 // Thrown if a model takes longer to build than there is time for.
 struct ModelTooLong {};

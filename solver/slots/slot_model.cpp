@@ -305,8 +305,8 @@ SlotModel::Outcome SlotModel::solve(cbc::Backend& backend, const cbc::MilpReques
   if (answer.status == cbc::SolveStatus::kInfeasible) outcome.least_moved = known;
   if (!answer.x.empty()) outcome.preparation = read(answer.x);
   const bool is_bound = answer.status != cbc::SolveStatus::kInfeasible && answer.status != cbc::SolveStatus::kFailed;
-  if (is_bound && answer.bound < 1e15)
-    outcome.least_moved = std::max<Work>(0, unit * static_cast<Work>(std::ceil(-answer.bound - 1e-6)));
+  const std::optional<std::int64_t> least = is_bound ? lp::whole_bound(answer.bound, unit, -1, 0) : std::nullopt;
+  if (least) outcome.least_moved = std::max<Work>(0, *least);
   if (!supply_.is_complete()) outcome.least_moved = 0;
   return outcome;
 }

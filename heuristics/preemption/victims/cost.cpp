@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "model/base/require.h"
+#include "model/base/saturating.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster::preemption {
 
@@ -32,8 +34,8 @@ VictimCost VictimCosts::of(GangIndex gang_index, std::span<const PodIndex> pods)
   QueueAmounts goes{};
   for (const PodIndex pod : pods) {
     const Pod& p = problem_.pods[pod];
-    if (!fit::is_pending(problem_.pods[pod])) cost.evicted += p.weighted_work * p.run_seconds;
-    cost.work.amount += p.weighted_work;
+    if (!fit::is_pending(p)) cost.evicted = saturating_add(cost.evicted, evicted_value(p));
+    cost.work.amount = saturating_add(cost.work.amount, p.weighted_work);
     const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.node_of(pod)));
     for (std::size_t r = 0; r < kQueueResources; ++r) goes[r] += used[r];
   }

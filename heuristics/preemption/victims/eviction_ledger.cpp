@@ -6,6 +6,7 @@
 
 #include "heuristics/state/fit.h"
 #include "model/base/saturating.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster::preemption {
 
@@ -96,8 +97,7 @@ std::int64_t EvictionLedger::evicted_loss() const {
   std::int64_t loss = 0;
   for (const PlannedEviction& eviction : log_.entries()) {
     const Pod& pod = problem_.pods[eviction.pod];
-    if (!state_.is_present(eviction.pod))
-      loss = saturating_add(loss, saturating_multiply(pod.weighted_work, pod.run_seconds));
+    if (!state_.is_present(eviction.pod)) loss = saturating_add(loss, evicted_value(pod));
   }
   return loss;
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "model/base/saturating.h"
 #include "model/problem/gang_tree.h"
 
 namespace muster::preemption {
@@ -115,7 +116,7 @@ std::optional<VictimUnit> VictimFinder::displaced_unit_of(PodIndex pod) const {
     cost.work = {priority, work};
     least = std::exchange(is_first, false) ? cost : std::min(least, cost);
   }
-  least.evicted = work * rules_.survey().mean_run_seconds;
+  least.evicted = saturating_multiply(work, rules_.survey().mean_run_seconds);
   least.moved = fit::is_pending(problem_.pods[pod]) ? 0 : work;
   return VictimUnit{{pod}, least, true};
 }
