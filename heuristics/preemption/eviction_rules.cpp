@@ -66,7 +66,6 @@ std::uint8_t EvictionRules::find_asked(GangIndex gang) const {
   return found;
 }
 
-// Equal: of one queue, with equal requests, equally preemptible.
 std::uint64_t EvictionRules::claimant_kind(GangIndex gang) const {
   std::uint64_t kind = problem_.gangs[gang].queue.value();
   for (const bool asks : asked_for(gang)) kind = kind << 1 | (asks ? 1 : 0);
@@ -221,6 +220,7 @@ bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::
 }
 
 Nanoseconds EvictionRules::min_runtime(GangIndex claimant, GangIndex victim, EvictionReason reason) const {
+  if (!any_min_runtime_) return 0;
   const QueueIndex queue = problem_.gangs[victim].queue;
   if (reason == EvictionReason::kPreempt) return problem_.queues[queue].preempt_min_runtime;
   if (reason != EvictionReason::kReclaim) return 0;

@@ -75,6 +75,9 @@ class EvictionRules {
   bool surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const;
   void note(const PlannedEviction& eviction, EvictedKinds& kinds) const;
 
+  // Equal: claimants of one queue that ask for the same resources and are equally preemptible.
+  std::uint64_t claimant_kind(GangIndex gang) const;
+
   struct Sides {
     QueueIndex claimant, victim;  // just below the common ancestor
   };
@@ -97,7 +100,6 @@ class EvictionRules {
   std::uint8_t find_asked(GangIndex gang) const;
   void make_survey() const;
   void look_around() const;
-  std::uint64_t claimant_kind(GangIndex gang) const;
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;

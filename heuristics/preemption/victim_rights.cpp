@@ -21,8 +21,12 @@ bool VictimRights::settle() {
   for (bool again = true; again;) {
     again = false;
     read_evictions();
-    for (const auto& [pod, claimant] : moved_for_) again = bring_home(pod) || again;
-    for (const Unit& unit : units_) again = settle(unit) || again;
+    const auto note = [&](bool has_changed) {
+      if (has_changed) reclaims_.clear();
+      again = again || has_changed;
+    };
+    for (const auto& [pod, claimant] : moved_for_) note(bring_home(pod));
+    for (const Unit& unit : units_) note(settle(unit));
     any = any || again;
   }
   for (const GangIndex gang : std::exchange(gave_way_, {})) {
@@ -35,40 +39,36 @@ bool VictimRights::settle() {
 }
 
 void VictimRights::read_evictions() {
+  lost_.clear();
   units_.clear();
   moved_for_.clear();
-  rights_.clear();
-  std::map<GangIndex, std::vector<PodIndex>> lost;
   for (const PlannedEviction& eviction : ledger_.evictions()) {
     if (eviction.reason == EvictionReason::kStale) continue;
     if (state_.is_present(eviction.pod)) {
-      moved_for_.emplace(eviction.pod, eviction.for_gang);
+      moved_for_.emplace_back(eviction.pod, eviction.for_gang);
     } else {
-      lost[problem_.pods[eviction.pod].gang].push_back(eviction.pod);
+      lost_.push_back(eviction.pod);
     }
   }
-  for (auto& [gang, pods] : lost) {
-    if (!is_satisfied(state_, gang)) {
-      units_.push_back({gang, std::move(pods)});
-      continue;
-    }
-    for (const PodIndex pod : pods) units_.push_back({gang, {pod}});
-  }
-  units_by_node_.clear();
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    for (const PodIndex pod : units_[i].pods) {
-      std::vector<std::size_t>& here = units_by_node_[problem_.pods[pod].node];
-      if (here.empty() || here.back() != i) here.push_back(i);
-    }
+  std::ranges::sort(moved_for_);
+  const auto gang_of = [&](PodIndex pod) { return problem_.pods[pod].gang; };
+  std::ranges::stable_sort(lost_, {}, [&](PodIndex pod) { return std::pair(gang_of(pod), problem_.pods[pod].node); });
+  for (std::span<const PodIndex> left = lost_; !left.empty();) {
+    const GangIndex gang = gang_of(left.front());
+    const auto end = std::ranges::find_if(left, [&](PodIndex pod) { return gang_of(pod) != gang; });
+    const std::size_t together = is_satisfied(state_, gang) ? 1 : static_cast<std::size_t>(end - left.begin());
+    units_.push_back({gang, left.first(together)});
+    left = left.subspan(together);
   }
 }
 
 // Whether anything has changed. The devices of what arrived there may have been the only obstacle.
 bool VictimRights::bring_home(PodIndex moved) {
-  if (!state_.is_present(moved) || is_home(state_, moved) || problem_.devices_of(moved).empty()) return false;
+  if (!state_.is_present(moved) || is_home(state_, moved) || problem_.devices_of(moved).empty() || is_surely_out(moved))
+    return false;
   const auto before = state_.checkpoint();
   state_.take(moved);
-  if (fits_with_other_devices({problem_.pods[moved].gang, {moved}}, moved)) {
+  if (fits_with_other_devices(moved)) {
     state_.take(moved);
     if (put_back(state_, inputs_.bounds, moved) && check_.rules_hold()) return true;
   }
@@ -85,7 +85,7 @@ bool VictimRights::settle(const Unit& unit) {
     if (change_places(unit, other)) return true;
   }
   std::set<GangIndex> near;
-  for (const PodIndex other : others) near.merge(claimants_of(other));
+  for (const PodIndex other : others) std::ranges::copy(claimants_of(other), std::inserter(near, near.end()));
   return give_back(unit, {near.begin(), near.end()}) || give_back(unit, gangs_without_right(unit));
 }
 
@@ -101,89 +101,86 @@ bool VictimRights::is_protected(const Unit& unit, PodIndex pod, GangIndex claima
   });
 }
 
-bool VictimRights::may_evict(const Unit& unit, PodIndex pod, GangIndex claimant) const {
+// For any of these pods of the unit.
+bool VictimRights::may_evict(GangIndex claimant, const Unit& unit, std::span<const PodIndex> pods) const {
+  if (claimant == unit.gang) return true;
+  if (claimant.is_none() || !has_new_pod(claimant)) return false;
   const Actions& actions = problem_.snapshot->policy.actions;
-  const auto is_new = [&](PodIndex other) { return fit::is_pending(problem_.pods[other]) && state_.is_present(other); };
-  if (std::ranges::none_of(problem_.gangs[claimant].pods, is_new)) return false;
-  if (actions.preempt && inputs_.rules.may_preempt(claimant, unit.gang) &&
-      !is_protected(unit, pod, claimant, EvictionReason::kPreempt))
-    return true;
-  return actions.reclaim && inputs_.rules.has_reclaimed_by_right(state_, claimant, unit.gang) &&
-         !is_protected(unit, pod, claimant, EvictionReason::kReclaim);
+  const auto is_open = [&](EvictionReason reason) {
+    return std::ranges::any_of(pods, [&](PodIndex pod) { return !is_protected(unit, pod, claimant, reason); });
+  };
+  return (actions.preempt && inputs_.rules.may_preempt(claimant, unit.gang) && is_open(EvictionReason::kPreempt)) ||
+         (actions.reclaim && may_reclaim(claimant, unit.gang) && is_open(EvictionReason::kReclaim));
 }
 
-bool VictimRights::has_right(const Unit& unit, PodIndex pod, GangIndex claimant) const {
-  if (claimant == unit.gang) return true;
-  if (claimant.is_none()) return false;
-  const auto [known, is_new] = rights_.try_emplace({pod, claimant}, false);
-  if (is_new) known->second = may_evict(unit, pod, claimant);
+// Of a victim that is preemptible, its queue decides.
+bool VictimRights::may_reclaim(GangIndex claimant, GangIndex victim) const {
+  if (problem_.gangs[claimant].preemption_policy == PreemptionPolicy::kNever) return false;
+  const auto [known, is_new] =
+      reclaims_.try_emplace({inputs_.rules.claimant_kind(claimant), problem_.gangs[victim].queue}, false);
+  if (is_new) known->second = inputs_.rules.has_reclaimed_by_right(state_, claimant, victim);
   return known->second;
 }
 
-bool VictimRights::has_right(const Unit& unit, GangIndex claimant) const {
-  return std::ranges::any_of(unit.pods, [&](PodIndex pod) { return has_right(unit, pod, claimant); });
+bool VictimRights::has_new_pod(GangIndex gang) const {
+  return std::ranges::any_of(problem_.gangs[gang].pods, [&](PodIndex pod) {
+    return fit::is_pending(problem_.pods[pod]) && state_.is_present(pod);
+  });
 }
 
-bool VictimRights::is_arrival(const Unit& unit, PodIndex pod) const {
-  return (fit::is_pending(problem_.pods[pod]) || !is_home(state_, pod)) &&
-         std::ranges::find(unit.pods, pod) == unit.pods.end();
+bool VictimRights::is_arrival(PodIndex pod) const {
+  return fit::is_pending(problem_.pods[pod]) || (ledger_.was_taken(pod) && !is_home(state_, pod));
 }
 
 // For which an arrived pod is placed: its own gang, if it waited; if it is moved, those that were put on the node that
 // it left, in the end; if there are none, the one that the move names.
-std::set<GangIndex> VictimRights::claimants_of(PodIndex arrival) const {
-  std::set<GangIndex> gangs;
-  std::set<PodIndex> seen;
-  add_claimants(arrival, gangs, seen);
-  if (const auto moved = moved_for_.find(arrival); gangs.empty() && moved != moved_for_.end())
-    gangs.insert(moved->second);
+std::vector<GangIndex> VictimRights::claimants_of(PodIndex arrival) const {
+  if (fit::is_pending(problem_.pods[arrival])) return {problem_.pods[arrival].gang};
+  std::vector<GangIndex> gangs;
+  std::vector<PodIndex> moved{arrival};
+  const auto add = [](auto& list, auto entry) {
+    if (std::ranges::find(list, entry) == list.end()) list.push_back(entry);
+  };
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    for (const PodIndex other : state_.pods_on(problem_.pods[moved[i]].node)) {
+      if (fit::is_pending(problem_.pods[other])) {
+        add(gangs, problem_.pods[other].gang);
+      } else if (is_arrival(other)) {
+        add(moved, other);
+      }
+    }
+  }
+  const auto named = std::ranges::lower_bound(moved_for_, arrival, {}, &std::pair<PodIndex, GangIndex>::first);
+  if (gangs.empty() && named != moved_for_.end() && named->first == arrival) gangs.push_back(named->second);
   return gangs;
 }
 
-void VictimRights::add_claimants(PodIndex arrival, std::set<GangIndex>& gangs, std::set<PodIndex>& seen) const {
-  if (!seen.insert(arrival).second) return;
-  if (fit::is_pending(problem_.pods[arrival])) {
-    gangs.insert(problem_.pods[arrival].gang);
-    return;
-  }
-  for (const PodIndex other : state_.pods_on(problem_.pods[arrival].node)) {
-    if (fit::is_pending(problem_.pods[other]) || !is_home(state_, other)) add_claimants(other, gangs, seen);
-  }
-}
-
 // Whether the arrived pod was placed for a gang that may evict one of the unit's pods that ran there.
-bool VictimRights::counts(const Unit& unit, PodIndex arrival) const {
-  const NodeIndex node = state_.node_of(arrival);
-  const auto ran_there = [&](PodIndex pod) { return problem_.pods[pod].node == node; };
-  if (fit::is_pending(problem_.pods[arrival])) {
-    const GangIndex claimant = problem_.pods[arrival].gang;
-    return std::ranges::any_of(unit.pods,
-                               [&](PodIndex pod) { return ran_there(pod) && has_right(unit, pod, claimant); });
-  }
-  const std::set<GangIndex> claimants = claimants_of(arrival);
-  return std::ranges::any_of(unit.pods, [&](PodIndex pod) {
-    return ran_there(pod) &&
-           std::ranges::any_of(claimants, [&](GangIndex claimant) { return has_right(unit, pod, claimant); });
-  });
+bool VictimRights::counts(const Unit& unit, std::span<const PodIndex> ran_there, PodIndex arrival) const {
+  if (fit::is_pending(problem_.pods[arrival])) return may_evict(problem_.pods[arrival].gang, unit, ran_there);
+  return std::ranges::any_of(claimants_of(arrival),
+                             [&](GangIndex claimant) { return may_evict(claimant, unit, ran_there); });
 }
 
+// The arrivals there that do not count.
 std::vector<PodIndex> VictimRights::others_on_nodes_of(const Unit& unit) const {
-  std::set<NodeIndex> nodes;
   std::vector<PodIndex> others;
-  for (const PodIndex pod : unit.pods) {
-    const NodeIndex node = problem_.pods[pod].node;
-    if (!nodes.insert(node).second) continue;
+  for (std::span<const PodIndex> left = unit.pods; !left.empty();) {
+    const NodeIndex node = problem_.pods[left.front()].node;
+    const auto end = std::ranges::find_if(left, [&](PodIndex pod) { return problem_.pods[pod].node != node; });
+    const std::span<const PodIndex> here(left.begin(), end);
     std::ranges::copy_if(state_.pods_on(node), std::back_inserter(others),
-                         [&](PodIndex other) { return is_arrival(unit, other) && !counts(unit, other); });
+                         [&](PodIndex other) { return is_arrival(other) && !counts(unit, here, other); });
+    left = left.subspan(here.size());
   }
   return others;
 }
 
-// Whether neither the node nor, if nothing there shares devices, its idle devices have room for the pod.
+// Whether neither the node where it ran nor, if nothing there shares devices, its idle devices have room for the pod.
 bool VictimRights::is_surely_out(PodIndex pod) const {
   const NodeIndex node = problem_.pods[pod].node;
   const PodClass& pod_class = problem_.class_of(pod);
-  if (is_exceeded(problem_.class_of(node)) || state_.is_present(pod)) return false;
+  if (is_exceeded(problem_.class_of(node)) || state_.node_of(pod) == node) return false;
   if (!fit::capacity(room_of(state_, node), pod_class)) return true;
   const auto shares = [&](PodIndex other) {
     const GpuRequest& gpu = problem_.class_of(other).gpu;
@@ -200,7 +197,7 @@ bool VictimRights::has_room(const Unit& unit) {
   const auto before = state_.checkpoint();
   for (const PodIndex other : others) state_.take(other);
   const bool fits = std::ranges::all_of(unit.pods, [&](PodIndex pod) {
-    if (!has_room_at_home(state_, pod) && !fits_with_other_devices(unit, pod)) return false;
+    if (!has_room_at_home(state_, pod) && !fits_with_other_devices(pod)) return false;
     const Place home = snapshot_place(problem_, pod);
     if (!state_.is_present(pod)) state_.put(pod, home.node, home.devices);
     return true;
@@ -211,14 +208,14 @@ bool VictimRights::has_room(const Unit& unit) {
 
 // Puts the pod at home, and then the arrivals of its node that have devices on others: those that take most of one
 // first, each on the fullest with room for it. False: the state is to be rolled back.
-bool VictimRights::fits_with_other_devices(const Unit& unit, PodIndex pod) {
+bool VictimRights::fits_with_other_devices(PodIndex pod) {
   const Place home = snapshot_place(problem_, pod);
   const NodeClass& node_class = problem_.class_of(home.node);
   const auto units_of = [&](PodIndex other) { return share_units(problem_.class_of(other), node_class); };
   if (home.devices.empty()) return false;
   std::vector<PodIndex> arrivals;
   for (const PodIndex other : state_.pods_on(home.node)) {
-    if (is_arrival(unit, other) && problem_.class_of(other).gpu.devices > 0) arrivals.push_back(other);
+    if (is_arrival(other) && problem_.class_of(other).gpu.devices > 0) arrivals.push_back(other);
   }
   for (const PodIndex other : arrivals) state_.take(other);
   if (!has_room_at_home(state_, pod)) return false;
@@ -260,7 +257,7 @@ bool VictimRights::change_places(const Unit& unit, PodIndex other) {
   for (const PodIndex pod : problem_.pods.indices()) {
     if (problem_.pods[pod].pod_class == problem_.pods[other].pod_class && state_.is_present(pod) &&
         state_.node_of(pod) != state_.node_of(other) && is_free_to_change(pod) &&
-        has_right(unit, problem_.pods[pod].gang))
+        may_evict(problem_.pods[pod].gang, unit))
       equal.push_back(pod);
   }
   std::ranges::stable_partition(equal, [&](PodIndex pod) { return units_on(state_.node_of(pod)).empty(); });
@@ -282,17 +279,17 @@ bool VictimRights::change_places(const Unit& unit, PodIndex other) {
 // That have left it, with pods of them on other nodes or not.
 std::vector<const VictimRights::Unit*> VictimRights::units_on(NodeIndex node) const {
   std::vector<const Unit*> units;
-  const auto found = units_by_node_.find(node);
-  if (found == units_by_node_.end()) return units;
-  for (const std::size_t position : found->second) units.push_back(&units_[position]);
+  for (const Unit& unit : units_) {
+    if (std::ranges::any_of(unit.pods, [&](PodIndex pod) { return problem_.pods[pod].node == node; }))
+      units.push_back(&unit);
+  }
   return units;
 }
 
 std::vector<GangIndex> VictimRights::gangs_without_right(const Unit& unit) const {
   std::vector<GangIndex> gangs;
   for (const GangIndex gang : problem_.gangs.indices()) {
-    const auto is_new = [&](PodIndex pod) { return fit::is_pending(problem_.pods[pod]) && state_.is_present(pod); };
-    if (std::ranges::any_of(problem_.gangs[gang].pods, is_new) && !has_right(unit, gang)) gangs.push_back(gang);
+    if (has_new_pod(gang) && !may_evict(gang, unit)) gangs.push_back(gang);
   }
   return gangs;
 }
@@ -319,7 +316,7 @@ bool VictimRights::give_back(const Unit& unit, const std::vector<GangIndex>& giv
   const auto before = state_.checkpoint();
   const auto comes_back = [&](PodIndex pod) {
     return put_back(state_, inputs_.bounds, pod) ||
-           (fits_with_other_devices(unit, pod) && (state_.take(pod), put_back(state_, inputs_.bounds, pod)));
+           (fits_with_other_devices(pod) && (state_.take(pod), put_back(state_, inputs_.bounds, pod)));
   };
   if (give_way(giving_way) && std::ranges::all_of(unit.pods, comes_back) && check_.rules_hold()) {
     gave_way_.insert(gave_way_.end(), giving_way.begin(), giving_way.end());

@@ -2,8 +2,9 @@
 // it, and what becomes of those that had not.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,26 +30,27 @@ class VictimRights {
   bool settle();
 
  private:
-  // Pods of one gang that leave together: what is evicted of its minimum, or one pod beyond it.
+  // Pods of one gang that leave together: what is evicted of its minimum, or one pod beyond it. Those of one node
+  // follow each other.
   struct Unit {
     GangIndex gang;
-    std::vector<PodIndex> pods;
+    std::span<const PodIndex> pods;
   };
   void read_evictions();
   bool settle(const Unit& unit);
   bool bring_home(PodIndex moved);
-  bool has_right(const Unit& unit, PodIndex pod, GangIndex claimant) const;
-  bool has_right(const Unit& unit, GangIndex claimant) const;  // to any of its pods
-  bool may_evict(const Unit& unit, PodIndex pod, GangIndex claimant) const;
+  bool may_evict(GangIndex claimant, const Unit& unit, std::span<const PodIndex> pods) const;
+  bool may_evict(GangIndex claimant, const Unit& unit) const { return may_evict(claimant, unit, unit.pods); }
+  bool may_reclaim(GangIndex claimant, GangIndex victim) const;
   bool is_protected(const Unit& unit, PodIndex pod, GangIndex claimant, EvictionReason reason) const;
-  std::set<GangIndex> claimants_of(PodIndex arrival) const;
-  void add_claimants(PodIndex arrival, std::set<GangIndex>& gangs, std::set<PodIndex>& seen) const;
-  bool counts(const Unit& unit, PodIndex arrival) const;
-  bool is_arrival(const Unit& unit, PodIndex pod) const;
+  bool has_new_pod(GangIndex gang) const;
+  std::vector<GangIndex> claimants_of(PodIndex arrival) const;
+  bool counts(const Unit& unit, std::span<const PodIndex> ran_there, PodIndex arrival) const;
+  bool is_arrival(PodIndex pod) const;
   std::vector<PodIndex> others_on_nodes_of(const Unit& unit) const;
   bool has_room(const Unit& unit);
   bool is_surely_out(PodIndex pod) const;
-  bool fits_with_other_devices(const Unit& unit, PodIndex pod);
+  bool fits_with_other_devices(PodIndex pod);
   bool change_places(const Unit& unit, PodIndex other);
   bool give_back(const Unit& unit, const std::vector<GangIndex>& giving_way);
   std::vector<GangIndex> gangs_without_right(const Unit& unit) const;
@@ -61,10 +63,11 @@ class VictimRights {
   ClusterState& state_;
   const EvictionLedger& ledger_;
   const PlanCheck& check_;
+  std::vector<PodIndex> lost_;  // of all units
   std::vector<Unit> units_;
-  std::map<NodeIndex, std::vector<std::size_t>> units_by_node_;  // positions, ascending
-  std::map<PodIndex, GangIndex> moved_for_;
-  mutable std::map<std::pair<PodIndex, GangIndex>, bool> rights_;  // of claimants to pods; in one round
+  std::vector<std::pair<PodIndex, GangIndex>> moved_for_;  // ascending
+  // Whether claimants of one kind may reclaim from a queue; until the state changes.
+  mutable std::map<std::pair<std::uint64_t, QueueIndex>, bool> reclaims_;
   std::vector<GangIndex> gave_way_;
 };
 

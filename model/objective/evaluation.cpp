@@ -72,20 +72,6 @@ PresentWork present_work(const Problem& problem, const EndState& end_state) {
   return sums;
 }
 
-std::int64_t loss_of(const Problem& problem, const Eviction& eviction) {
-  return evicted_value(problem.pods[eviction.pod]);
-}
-
-// What goes out as stale, or is only moved, counts not.
-std::int64_t evicted_value(const Problem& problem, const Plan& plan) {
-  std::int64_t sum = 0;
-  for (const Eviction& eviction : plan.evictions) {
-    if (eviction.reason == EvictionReason::kStale || is_placed(plan, eviction.pod)) continue;
-    sum = saturating_add(sum, loss_of(problem, eviction));
-  }
-  return sum;
-}
-
 // By queue: the highest priority of the gangs that the plan places there and that may preempt.
 Indexed<QueueIndex, std::int32_t> highest_preempting(const Problem& problem, const Plan& plan) {
   Indexed<QueueIndex, std::int32_t> highest(problem.queues.size(), std::numeric_limits<std::int32_t>::min());
@@ -98,37 +84,41 @@ Indexed<QueueIndex, std::int32_t> highest_preempting(const Problem& problem, con
   return highest;
 }
 
-// Parts of `evicted`, by priority.
-struct EvictedParts {
+// What leaves, and the parts of it by priority.
+struct EvictedValues {
+  std::int64_t evicted = 0, moved = 0;
   std::vector<std::int64_t> preempted, beyond;
 };
 
-EvictedParts evicted_parts(const Problem& problem, const FairShares& shares, const Plan& plan) {
+// What goes out as stale counts not.
+EvictedValues evicted_values(const Problem& problem, const FairShares& shares, const Plan& plan) {
   const ObjectiveTerms& terms = problem.objective;
-  EvictedParts parts{std::vector<std::int64_t>(terms.preemptible.size(), 0),
-                     std::vector<std::int64_t>(terms.evictable.size(), 0)};
-  if (terms.evictable.empty() || plan.evictions.empty()) return parts;
-  const Indexed<QueueIndex, std::int32_t> highest = highest_preempting(problem, plan);
+  EvictedValues values{.preempted = std::vector<std::int64_t>(terms.preemptible.size(), 0),
+                       .beyond = std::vector<std::int64_t>(terms.evictable.size(), 0)};
+  if (plan.evictions.empty()) return values;
+  const bool has_parts = !terms.evictable.empty();
+  const Indexed<QueueIndex, std::int32_t> highest =
+      has_parts ? highest_preempting(problem, plan) : Indexed<QueueIndex, std::int32_t>();
   for (const Eviction& eviction : plan.evictions) {
-    if (eviction.reason == EvictionReason::kStale || is_placed(plan, eviction.pod)) continue;
-    const Gang& gang = problem.gangs[problem.pods[eviction.pod].gang];
+    const Pod& pod = problem.pods[eviction.pod];
+    if (is_placed(plan, eviction.pod)) {
+      values.moved = saturating_add(values.moved, pod.weighted_work);
+      continue;
+    }
+    if (eviction.reason == EvictionReason::kStale) continue;
+    const std::int64_t loss = evicted_value(pod);
+    values.evicted = saturating_add(values.evicted, loss);
+    if (!has_parts) continue;
+    const Gang& gang = problem.gangs[pod.gang];
     const bool is_beyond = shares.was_over[gang.queue];
     if (!is_beyond && highest[gang.queue] <= gang.priority) continue;
     const std::vector<std::int32_t>& priorities = is_beyond ? terms.evictable : terms.preemptible;
-    std::vector<std::int64_t>& sums = is_beyond ? parts.beyond : parts.preempted;
+    std::vector<std::int64_t>& sums = is_beyond ? values.beyond : values.preempted;
     for (std::size_t i = 0; i < priorities.size(); ++i) {
-      if (gang.priority >= priorities[i]) sums[i] = saturating_add(sums[i], loss_of(problem, eviction));
+      if (gang.priority >= priorities[i]) sums[i] = saturating_add(sums[i], loss);
     }
   }
-  return parts;
-}
-
-std::int64_t moved_value(const Problem& problem, const Plan& plan) {
-  std::int64_t sum = 0;
-  for (const Eviction& eviction : plan.evictions) {
-    if (is_placed(plan, eviction.pod)) sum = saturating_add(sum, problem.pods[eviction.pod].weighted_work);
-  }
-  return sum;
+  return values;
 }
 
 // Of pods that are newly placed: a moved one has had its turn.
@@ -146,14 +136,14 @@ Levels evaluate_presence(const Problem& problem, const FairShares& shares, const
   PresentWork present = present_work(problem, end_state);
   std::vector<Work> work;
   for (const Work of_rank : present.weighted) work.push_back(saturating_add(work.empty() ? 0 : work.back(), of_rank));
-  const EvictedParts evicted = evicted_parts(problem, shares, plan);
+  EvictedValues left = evicted_values(problem, shares, plan);
   return in_order(problem, {.share = share_values(problem, shares, present.units.take()),
                             .quota = quota_values(problem, shares, present.unweighted),
                             .work = std::move(work),
-                            .preempted = evicted.preempted,
-                            .evicted_beyond = evicted.beyond,
-                            .evicted = evicted_value(problem, plan),
-                            .moved = moved_value(problem, plan),
+                            .preempted = std::move(left.preempted),
+                            .evicted_beyond = std::move(left.beyond),
+                            .evicted = left.evicted,
+                            .moved = left.moved,
                             .seniority = seniority_value(problem, plan)});
 }
 

@@ -14,7 +14,16 @@ namespace {
 
 bool gets_placement(const Case& c, GangIndex gang) { return std::ranges::binary_search(c.placed_gangs, gang); }
 
+bool may_preempt(const Case& c, const Displacement& displacement) {
+  const Gang& victim = c.problem.gangs[displacement.victim];
+  const Gang& claimant = c.problem.gangs[displacement.claimant];
+  return victim.queue == claimant.queue && !victim.queue.is_none() && claimant.priority > victim.priority &&
+         claimant.preemption_policy != PreemptionPolicy::kNever && gets_new_pod(c, displacement.claimant);
+}
+
+// Empty if may_preempt.
 std::string preempt_objection(const Case& c, const Displacement& displacement) {
+  if (may_preempt(c, displacement)) return {};
   const Gang& victim = c.problem.gangs[displacement.victim];
   const Gang& claimant = c.problem.gangs[displacement.claimant];
   const std::string who = c.quoted(displacement.claimant);
@@ -26,9 +35,7 @@ std::string preempt_objection(const Case& c, const Displacement& displacement) {
   }
   if (claimant.preemption_policy == PreemptionPolicy::kNever)
     return "it is evicted for " + who + ", whose preemption policy is Never";
-  if (!gets_new_pod(c, displacement.claimant))
-    return "it is evicted for " + who + ", but no pending pod of that gang is placed";
-  return {};
+  return "it is evicted for " + who + ", but no pending pod of that gang is placed";
 }
 
 // Before it is evicted for this, a pod of the victim must have run so long.
@@ -149,7 +156,7 @@ void check_preempt(Case& c) {
 
 bool has_right(const Case& c, const Displacement& displacement, EvictionReason reason) {
   if (reason == EvictionReason::kReclaim) return may_reclaim(c, displacement);
-  return c.snapshot.policy.actions.preempt && preempt_objection(c, displacement).empty();
+  return c.snapshot.policy.actions.preempt && may_preempt(c, displacement);
 }
 
 bool is_protected(const Case& c, PodIndex pod, std::span<const PodIndex> unit, const Displacement& displacement,

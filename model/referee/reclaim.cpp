@@ -111,7 +111,20 @@ Indexed<QueueIndex, QueueAmounts> largest_units_reclaimed(const Case& c) {
 }
 
 // A queue that takes from others stays within its share, and what is not preemptible within quota.
+bool stays_within(const Case& c, const Displacement& displacement, QueueIndex side, const Asked& asked) {
+  const Gang& claimant = c.problem.gangs[displacement.claimant];
+  for (QueueIndex at = claimant.queue; !at.is_none(); at = c.problem.queues[at].parent) {
+    if (any_above(c.sums.after.all[at], c.shares.share[at], asked)) return false;
+    if (!claimant.preemptible && any_above(c.sums.after.non_preemptible[at], c.problem.queues[at].quota, asked))
+      return false;
+    if (at == side) break;
+  }
+  return true;
+}
+
+// Empty if it stays within these.
 std::string greed_objection(const Case& c, const Displacement& displacement, QueueIndex side, const Asked& asked) {
+  if (stays_within(c, displacement, side, asked)) return {};
   for (const QueueIndex queue : claimant_path(c, displacement, side)) {
     const std::string name = "queue \"" + std::string(c.problem.queues[queue].name) + "\" ";
     const std::string share = excess_text(c.sums.after.all[queue], c.shares.share[queue], asked);
@@ -176,7 +189,7 @@ bool may_reclaim(const Case& c, const Displacement& displacement) {
   const Asked asked = asked_for(c, displacement.claimant);
   const Grounds grounds = grounds_of(c, sides, asked);
   return (grounds.share || grounds.quota) && gets_new_pod(c, displacement.claimant) &&
-         greed_objection(c, displacement, sides.claimant, asked).empty();
+         stays_within(c, displacement, sides.claimant, asked);
 }
 
 Sides sides_of(const Case& c, const Displacement& displacement) {

@@ -5,9 +5,13 @@
 // spread of what is placed, topology, a queue's limit, the share (or quota) that a queue must keep to since it
 // reclaims, or the free capacity that a placed gang's minResources asks for.
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "model/base/saturating.h"
 #include "model/referee/case.h"
@@ -57,35 +61,15 @@ ArrivalsByNode arrivals_where_moves_leave(const Case& c) {
   return arrivals;
 }
 
-// The gangs that may evict the pods of a unit: by preemption or reclaim; its own gang; any, if the unit is moved.
-class Rights {
+// For which gangs the plan places pods, and which of these may evict what; each is found once.
+class Claimants {
  public:
-  // `unit`: pods of one gang that leave together.
-  Rights(const Case& c, const ArrivalsByNode& left_by_moves, std::span<const PodIndex> unit)
-      : c_(c),
-        left_by_moves_(left_by_moves),
-        victim_(c.problem.pods[unit.front()].gang),
-        is_move_(c.is_moved(unit.front())),
-        unit_(unit),
-        is_surplus_(is_move_ || has_minimum_after(c, c.problem.gangs[victim_])) {}
+  explicit Claimants(const Case& c) : c_(c), left_by_moves_(arrivals_where_moves_leave(c)) {}
 
-  // Whether the plan places the pod for a gang that may evict any of the unit; on its nodes, any that ran on this node.
-  bool counts(const Placement& placement) {
-    if (is_move_) return true;
-    const bool is_near =
-        std::ranges::any_of(unit_, [&](PodIndex pod) { return c_.node_before(pod) == placement.node; });
-    return std::ranges::any_of(unit_, [&](PodIndex pod) {
-      if (is_near && c_.node_before(pod) != placement.node) return false;
-      if (!c_.eviction[placement.pod]) return may_evict(c_.problem.pods[placement.pod].gang, pod);
-      return std::ranges::any_of(claimants_of(placement), [&](GangIndex gang) { return may_evict(gang, pod); });
-    });
-  }
-
- private:
   // A pod that waited is placed for its own gang; one that is moved, for those that the plan puts on the node that it
   // leaves, in the end; if there are none, for the gang that the move names.
-  const std::set<GangIndex>& claimants_of(const Placement& placement) {
-    const auto [known, is_new] = claimants_.try_emplace(placement.pod);
+  const std::set<GangIndex>& of(const Placement& placement) {
+    const auto [known, is_new] = of_pod_.try_emplace(placement.pod);
     if (!is_new) return known->second;
     std::set<GangIndex>& gangs = known->second;
     std::set<PodIndex> seen;
@@ -94,6 +78,22 @@ class Rights {
       gangs.insert(eviction->for_gang);
     return gangs;
   }
+
+  // What has_right says depends on the queue and the priority of the victim.
+  bool has_right(const Displacement& displacement, EvictionReason reason) {
+    const Gang& victim = c_.problem.gangs[displacement.victim];
+    const auto [known, is_new] = rights_.try_emplace({displacement.claimant, victim.queue, victim.priority});
+    if (is_new) {
+      known->second = {.preempt = referee::has_right(c_, displacement, EvictionReason::kPreempt),
+                       .reclaim = referee::has_right(c_, displacement, EvictionReason::kReclaim)};
+    }
+    return reason == EvictionReason::kPreempt ? known->second.preempt : known->second.reclaim;
+  }
+
+ private:
+  struct Right {
+    bool preempt = false, reclaim = false;
+  };
 
   void add_claimants(const Placement& placement, std::set<GangIndex>& gangs, std::set<PodIndex>& seen) const {
     if (!seen.insert(placement.pod).second) return;
@@ -106,132 +106,154 @@ class Rights {
     for (const Placement* arrival : at->second) add_claimants(*arrival, gangs, seen);
   }
 
-  bool may_evict(GangIndex gang, PodIndex pod) {
-    if (is_move_ || gang == victim_) return true;
+  const Case& c_;
+  ArrivalsByNode left_by_moves_;
+  std::map<PodIndex, std::set<GangIndex>> of_pod_;
+  std::map<std::tuple<GangIndex, QueueIndex, std::int32_t>, Right> rights_;
+};
+
+// The gangs that may evict the pods of a unit: by preemption or reclaim; its own gang; any, if the unit is moved.
+class Rights {
+ public:
+  // `unit`: pods of one gang that leave together.
+  Rights(const Case& c, Claimants& claimants, std::span<const PodIndex> unit)
+      : c_(c),
+        claimants_(claimants),
+        victim_(c.problem.pods[unit.front()].gang),
+        is_move_(c.is_moved(unit.front())),
+        unit_(unit),
+        is_surplus_(is_move_ || has_minimum_after(c, c.problem.gangs[victim_])) {}
+
+  // Whether the plan places the pod for a gang that may evict any of these pods of the unit.
+  bool counts(const Placement& placement, std::span<const PodIndex> pods) {
+    if (is_move_) return true;
+    if (!c_.eviction[placement.pod]) return may_evict(c_.problem.pods[placement.pod].gang, pods);
+    return std::ranges::any_of(claimants_.of(placement), [&](GangIndex gang) { return may_evict(gang, pods); });
+  }
+  // Any pod of the unit; on its nodes, any that ran on this node.
+  bool counts(const Placement& placement) {
+    std::vector<PodIndex> there;
+    std::ranges::copy_if(unit_, std::back_inserter(there),
+                         [&](PodIndex pod) { return c_.node_before(pod) == placement.node; });
+    return counts(placement, there.empty() ? unit_ : there);
+  }
+
+ private:
+  bool may_evict(GangIndex gang, std::span<const PodIndex> pods) {
+    if (gang == victim_) return true;
     if (gang.is_none()) return false;
-    const auto [known, is_new] = may_evict_.try_emplace({gang, pod}, false);
-    if (is_new) {
-      known->second = std::ranges::any_of(
-          std::array{EvictionReason::kPreempt, EvictionReason::kReclaim}, [&](EvictionReason reason) {
-            return has_right(c_, {victim_, gang}, reason) &&
-                   (is_surplus_ || !is_protected(c_, pod, unit_, {victim_, gang}, reason));
-          });
-    }
-    return known->second;
+    const auto may = [&](EvictionReason reason) {
+      return claimants_.has_right({victim_, gang}, reason) &&
+             (is_surplus_ || std::ranges::any_of(pods, [&](PodIndex pod) {
+                return !is_protected(c_, pod, unit_, {victim_, gang}, reason);
+              }));
+    };
+    return may(EvictionReason::kPreempt) || may(EvictionReason::kReclaim);
   }
 
   const Case& c_;
-  const ArrivalsByNode& left_by_moves_;
+  Claimants& claimants_;
   GangIndex victim_;
   bool is_move_;
   std::span<const PodIndex> unit_;
   bool is_surplus_;
-  std::map<std::pair<GangIndex, PodIndex>, bool> may_evict_;
-  std::map<PodIndex, std::set<GangIndex>> claimants_;
 };
 
-// Takes away what is placed for gangs without the right on the nodes of some pods, for the lifetime of the object.
-class WithoutOthers {
- public:
-  WithoutOthers(const Case& c, Room& room, std::span<const PodIndex> pods, Rights& rights) : c_(c), room_(room) {
-    std::set<NodeIndex> nodes;
-    for (const PodIndex pod : pods) nodes.insert(c.node_before(pod));
-    for (const NodeIndex node : nodes) {
-      const auto at = std::ranges::lower_bound(c.crowded_nodes, node, {}, &CrowdedNode::node);
-      if (at == c.crowded_nodes.end() || at->node != node) continue;
-      for (const Placement* placement : at->arrivals) {
-        if (!is_one_of(placement->pod, pods) && !rights.counts(*placement)) others_.push_back(placement);
-      }
-    }
-    for (const Placement* other : others_) room_.take(c_.spec(other->pod), other->node, other->devices);
-  }
-  ~WithoutOthers() {
-    for (const Placement* other : others_) room_.put(c_.spec(other->pod), other->node, other->devices);
-  }
-  WithoutOthers(const WithoutOthers&) = delete;
-  WithoutOthers& operator=(const WithoutOthers&) = delete;
-
- private:
-  const Case& c_;
-  Room& room_;
-  std::vector<const Placement*> others_;
-};
-
-// The pods before the plan may exceed what the node reports. This is harmless if no placed pod asks for the same
-// resource.
+// A node with the pods of a unit that are put back there, and with the arrivals that count; the others are taken away
+// for the lifetime of the object. The pods before the plan may exceed what the node reports. This is harmless if no
+// placed pod asks for the same resource.
 class RoomOfNode {
  public:
-  // `pods`: those that are put back. `rights`: whose placements count.
-  RoomOfNode(const Case& c, NodeIndex node, std::span<const PodIndex> pods, Rights& rights)
-      : c_(c), node_(node), pods_(pods) {
-    const auto at = std::ranges::lower_bound(c.crowded_nodes, node, {}, &CrowdedNode::node);
-    if (at == c.crowded_nodes.end() || at->node != node) return;
+  // `pods`: those of the unit that ran on the node.
+  RoomOfNode(const Case& c, Room& room, std::span<const PodIndex> pods, Rights& rights)
+      : c_(c), room_(room), node_(c.node_before(pods.front())), pods_(pods) {
+    const auto at = std::ranges::lower_bound(c.crowded_nodes, node_, {}, &CrowdedNode::node);
+    if (at == c.crowded_nodes.end() || at->node != node_) return;
     crowded_ = &*at;
+    arrivals_.reserve(crowded_->arrivals.size());
     for (const Placement* placement : crowded_->arrivals) {
-      if (!is_one_of(placement->pod, pods_) && rights.counts(*placement)) arrivals_.push_back(placement);
+      if (is_one_of(placement->pod, pods_)) continue;
+      (rights.counts(*placement, pods_) ? arrivals_ : others_).push_back(placement);
     }
+    for (const Placement* other : others_) room_.take(c_.spec(other->pod), node_, other->devices);
+  }
+  ~RoomOfNode() {
+    for (const Placement* other : others_) room_.put(c_.spec(other->pod), node_, other->devices);
+  }
+  RoomOfNode(const RoomOfNode&) = delete;
+  RoomOfNode& operator=(const RoomOfNode&) = delete;
+
+  bool holds_all() const {
+    return std::ranges::all_of(pods_, [&](PodIndex pod) { return holds(pod); });
   }
 
-  bool holds(const Room& room, PodIndex pod) const {
+ private:
+  bool holds(PodIndex pod) const {
     for (const ResourceAmount& asked : c_.spec(pod).resources) {
       const auto asks = [&](const Placement& placement) {
         return std::ranges::any_of(c_.spec(placement.pod).resources, [&](const ResourceAmount& other) {
           return other.resource == asked.resource && other.amount > 0;
         });
       };
-      if (asked.amount > 0 && room.taken(node_, asked.resource) > c_.capacities.of(node_, asked.resource) &&
+      if (asked.amount > 0 && room_.taken(node_, asked.resource) > c_.capacities.of(node_, asked.resource) &&
           is_any_placed(asks))
         return false;
     }
-    if (!has_its_devices(room, pod) && !can_use_other_devices(room)) return false;
+    if (!has_its_devices(pod) && !can_use_other_devices()) return false;
     return c_.spec(pod).gpu.devices == 0 || !are_devices_exceeded();
   }
 
- private:
   bool is_any_placed(const auto& asks) const {
     return std::ranges::any_of(arrivals_, [&](const Placement* placement) { return asks(*placement); });
   }
 
-  bool has_its_devices(const Room& room, PodIndex pod) const {
+  bool has_its_devices(PodIndex pod) const {
     return std::ranges::none_of(c_.problem.devices_of(pod), [&](std::int32_t device) {
       const auto asks = [&](const Placement& placement) {
         return std::ranges::find(placement.devices, device) != placement.devices.end();
       };
-      return room.device_taken(node_, device) > c_.capacities.of_device(node_, device) && is_any_placed(asks);
+      return room_.device_taken(node_, device) > c_.capacities.of_device(node_, device) && is_any_placed(asks);
     });
   }
 
   // Whether what arrives finds devices next to all that is there: those that take most of a device first, each on the
   // fullest devices with room for it.
-  bool can_use_other_devices(const Room& room) const {
-    std::vector<DeviceUnits> taken;
-    for (std::int32_t device = 0; device < c_.node(node_).gpu_count; ++device)
-      taken.push_back(room.device_taken(node_, device));
+  bool can_use_other_devices() const {
+    std::vector<DeviceUnits> taken(static_cast<std::size_t>(c_.node(node_).gpu_count));
+    for (std::size_t device = 0; device < taken.size(); ++device)
+      taken[device] = room_.device_taken(node_, static_cast<std::int32_t>(device));
+    const DeviceUnits capacity = c_.capacities.of_device(node_);
     const auto units_of = [&](const Placement* placement) {
       return device_units(c_.spec(placement->pod), c_.capacities.device_memory_mib(node_));
     };
     std::vector<const Placement*> order;
+    order.reserve(arrivals_.size());
+    DeviceUnits asked = 0, free = 0;
     for (const Placement* placement : arrivals_) {
       if (placement->devices.empty()) continue;
       order.push_back(placement);
-      for (const std::int32_t device : placement->devices)
+      for (const std::int32_t device : placement->devices) {
+        asked += units_of(placement);
         taken[static_cast<std::size_t>(device)] -= units_of(placement);
+      }
     }
-    std::ranges::stable_sort(order, std::ranges::greater{}, units_of);
-    return std::ranges::all_of(order, [&](const Placement* placement) {
-      return take_devices(placement->devices.size(), units_of(placement), taken);
-    });
-  }
-
-  bool take_devices(std::size_t count, DeviceUnits units, std::vector<DeviceUnits>& taken) const {
+    for (const DeviceUnits units : taken) free += std::max<DeviceUnits>(0, capacity - units);
+    if (asked > free) return false;
+    std::ranges::sort(order, {},
+                      [&](const Placement* placement) { return std::pair(-units_of(placement), placement->pod); });
     std::vector<std::size_t> open;
-    for (std::size_t device = 0; device < taken.size(); ++device) {
-      if (taken[device] + units <= c_.capacities.of_device(node_)) open.push_back(device);
-    }
-    if (open.size() < count) return false;
-    std::ranges::stable_sort(open, std::ranges::greater{}, [&](std::size_t device) { return taken[device]; });
-    for (std::size_t i = 0; i < count; ++i) taken[open[i]] += units;
-    return true;
+    return std::ranges::all_of(order, [&](const Placement* placement) {
+      const DeviceUnits units = units_of(placement);
+      open.clear();
+      for (std::size_t device = 0; device < taken.size(); ++device) {
+        if (taken[device] + units <= capacity) open.push_back(device);
+      }
+      if (open.size() < placement->devices.size()) return false;
+      std::ranges::sort(open, {}, [&](std::size_t device) { return std::pair(-taken[device], device); });
+      open.resize(placement->devices.size());
+      for (const std::size_t device : open) taken[device] += units;
+      return true;
+    });
   }
 
   // By their number; see check_device_counts.
@@ -248,17 +270,25 @@ class RoomOfNode {
   }
 
   const Case& c_;
+  Room& room_;
   NodeIndex node_;
   std::span<const PodIndex> pods_;
   const CrowdedNode* crowded_ = nullptr;  // none: all present and all arriving pods fit together
-  std::vector<const Placement*> arrivals_;
+  std::vector<const Placement*> arrivals_, others_;
 };
 
 bool has_room(Case& c, std::span<const PodIndex> pods, Rights& rights) {
   const PutBack put_back(c, c.sums.end, pods);
-  const WithoutOthers without_others(c, c.sums.end, pods, rights);
-  return std::ranges::all_of(
-      pods, [&](PodIndex pod) { return RoomOfNode(c, c.node_before(pod), pods, rights).holds(c.sums.end, pod); });
+  std::vector<PodIndex> by_node(pods.begin(), pods.end());
+  std::ranges::sort(by_node, {}, [&](PodIndex pod) { return std::pair(c.node_before(pod), pod); });
+  for (std::span<const PodIndex> left = by_node; !left.empty();) {
+    const auto end =
+        std::ranges::find_if(left, [&](PodIndex pod) { return c.node_before(pod) != c.node_before(left.front()); });
+    const std::span<const PodIndex> here(left.begin(), end);
+    if (!RoomOfNode(c, c.sums.end, here, rights).holds_all()) return false;
+    left = left.subspan(here.size());
+  }
+  return true;
 }
 
 // Next to what the plan places of the same groups: pods that ran were there already.
@@ -347,16 +377,16 @@ class PartByRight {
   Case case_;
 };
 
-bool could_stay(Case& c, const ArrivalsByNode& left_by_moves, std::span<const PodIndex> pods) {
-  Rights rights(c, left_by_moves, pods);
+bool could_stay(Case& c, Claimants& claimants, std::span<const PodIndex> pods) {
+  Rights rights(c, claimants, pods);
   if (!has_room(c, pods, rights)) return false;
   const bool all_count =
       std::ranges::all_of(c.plan.placements, [&](const Placement& placement) { return rights.counts(placement); });
   return all_count ? is_not_kept_out(c, pods) : is_not_kept_out(PartByRight(c, rights).part(), pods);
 }
 
-void check_pod(Case& c, const ArrivalsByNode& left_by_moves, PodIndex pod) {
-  if (!could_stay(c, left_by_moves, std::span(&pod, 1))) return;
+void check_pod(Case& c, Claimants& claimants, PodIndex pod) {
+  if (!could_stay(c, claimants, std::span(&pod, 1))) return;
   const bool is_moved = c.is_moved(pod);
   c.object(Rule::kNotInVain, c.pod(pod).name,
            std::string(is_moved ? "it is moved" : "it is evicted") + ", but could have stayed on node \"" +
@@ -367,18 +397,18 @@ void check_pod(Case& c, const ArrivalsByNode& left_by_moves, PodIndex pod) {
 }  // namespace
 
 void check_not_in_vain(Case& c) {
-  const ArrivalsByNode left_by_moves = arrivals_where_moves_leave(c);
+  Claimants claimants(c);
   for (const GangIndex index : c.evicted_gangs) {
     const Gang& gang = c.problem.gangs[index];
     std::vector<PodIndex> lost;  // stale pods are not evicted for a claimant
     for (const PodIndex pod : gang.pods) {
       if (c.is_lost(pod) && c.eviction[pod]->reason != EvictionReason::kStale) lost.push_back(pod);
-      if (c.is_moved(pod)) check_pod(c, left_by_moves, pod);
+      if (c.is_moved(pod)) check_pod(c, claimants, pod);
     }
     if (lost.empty()) continue;
     if (has_minimum_after(c, gang)) {
-      for (const PodIndex pod : lost) check_pod(c, left_by_moves, pod);
-    } else if (could_stay(c, left_by_moves, lost)) {
+      for (const PodIndex pod : lost) check_pod(c, claimants, pod);
+    } else if (could_stay(c, claimants, lost)) {
       c.object(
           Rule::kNotInVain, gang.name,
           "all of it is evicted, but could have stayed next to all that the plan places for gangs that may evict it");
