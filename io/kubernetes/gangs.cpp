@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "io/kubernetes/pod/kai_grouping.h"
+#include "io/kubernetes/grouping/kai.h"
 #include "io/snapshot_writer/records.h"
 #include "model/base/require.h"
 
@@ -15,9 +15,12 @@ constexpr std::size_t kNoGang = std::numeric_limits<std::size_t>::max();
 constexpr std::int32_t kKaiPriority = 50;         // of a class that does not exist
 constexpr std::int32_t kKaiNonPreemptible = 100;  // from here on, if a group does not set it
 constexpr std::string_view kNoTask = "default";
+constexpr std::string_view kAwaited = "the object of its group does not exist yet";
 
-// Several kinds of owners may have one name.
-bool is_of_owner(GroupSystem system) { return system == GroupSystem::kKaiOwner || system == GroupSystem::kKueue; }
+// Made for the pods of an owner, of which several kinds may have one name.
+bool is_of_owner(GroupSystem system) {
+  return system == GroupSystem::kKaiOwner || system == GroupSystem::kKueue || system == GroupSystem::kVolcanoOwner;
+}
 
 std::string key_of(const KubernetesGroup& group) {
   std::string key(1, static_cast<char>('0' + static_cast<int>(group.identity.system)));
@@ -70,6 +73,7 @@ bool will_have_object(const KubernetesPod& pod) {
     case GroupSystem::kKoordinator:
     case GroupSystem::kYunikorn:
     case GroupSystem::kKaiPod:
+    case GroupSystem::kVolcanoOwner:
     case GroupSystem::kNone:
       return false;
     default:
@@ -98,6 +102,7 @@ std::string_view distinction(const GroupIdentity& identity) {
     case GroupSystem::kYunikorn:
       return "yunikorn.apache.org";
     case GroupSystem::kKaiOwner:
+    case GroupSystem::kVolcanoOwner:
       return identity.group;
     case GroupSystem::kKaiPod:
     case GroupSystem::kNone:
@@ -157,6 +162,63 @@ void settle_topology(const KubernetesTopologies& topologies, KubernetesGroup& gr
   if (!level.empty()) request.topology = topologies.of_kueue(level, {});
 }
 
+// What any pod of a gang of Volcano may not lose, none loses. KAI ignores all preemption policies.
+void settle_preemption(KubernetesGroup& group, const GangPods& pods, Nanoseconds now, GangSettlement& settled) {
+  const bool is_kai = is_of_kai(group.identity.system);
+  const bool is_allowed = group.priority.preemptible.value_or(!is_kai || settled.priority < kKaiNonPreemptible);
+  settled.preemptible = is_allowed && !pods.has_fixed && group.disruption == Disruption::kPods;
+  if (!is_kai) {
+    settled.preemptible = settled.preemptible && !pods.forbids_preemption && pods.protected_until <= now &&
+                          settled.priority < kSystemPriority;
+  }
+  if (!group.priority.has_policy && !is_kai) group.priority.never_preempts = pods.count > 0 && pods.never_preempts;
+  if (is_kai) static_cast<void>(delay_preemption(group, now));
+}
+
+void settle_queue(KubernetesGroup& group, const GangPods& pods, KubernetesQueues& queues, GangSettlement& settled) {
+  const bool is_kai = is_of_kai(group.identity.system);
+  std::string_view queue = group.queue;
+  if (is_kai) {
+    for (const std::string_view next : {pods.kai_queue, group.runai_queue, pods.runai_queue}) {
+      if (queue.empty()) queue = next;
+    }
+  }
+  if (queue.empty() && is_expected_of_kai(group.identity.system) && queues.is_of_kai(kKaiDefaultQueue))
+    queue = kKaiDefaultQueue;
+  settled.queue = queue;
+  const bool is_kueue = queue.empty() && !is_kai && !pods.kueue_queue.empty();
+  if (is_kueue) {
+    settled.queue = settle_kueue_queue(queues.kueue(), pods, group);
+    return;
+  }
+  if (queue.empty() || (queue == "default" && !queues.has(queue))) settled.queue = queues.common_queue();
+  if (group.held.empty()) group.held = queues.held(settled.queue);
+}
+
+// Node pools of KAI, groups of nodes of Volcano. Returns why no scheduler places the group; empty: one does.
+std::string settle_nodes(const KubernetesGroup& group, const KubernetesQueues& queues, const KaiNodePools& pools,
+                         GangSettlement& settled) {
+  if (!is_of_kai(group.identity.system)) {
+    settled.nodes = queues.nodes_of(settled.queue);
+    return {};
+  }
+  settled.nodes = pools.nodes_of(group.node_pool);
+  return pools.objection(group.node_pool, settled.queue);
+}
+
+// Why the plan spares it, or evicts nothing for it, although its priority would allow more.
+void remark_on_preemption(const KubernetesGroup& group, const GangPods& pods, Nanoseconds now, const std::string& name,
+                          KubernetesRemarks& remarks) {
+  if (is_of_kai(group.identity.system) && group.priority.never_preempts)
+    remarks.add("a gang is within its preemptionDelay: Muster evicts nothing for it yet", name);
+  if (pods.protected_until > now)
+    remarks.add("a gang is within its volcano.sh/cooldown-time: Muster does not evict its pods yet", name);
+  if (group.disruption == Disruption::kSurplus)
+    remarks.add("a semi-preemptible gang could give its surplus pods: Muster evicts none of its pods", name);
+  if (group.disruption == Disruption::kWhole)
+    remarks.add("a gang leaves as a whole or not at all: Muster evicts none of its pods", name);
+}
+
 }  // namespace
 
 std::size_t KubernetesGangs::append(const KubernetesGroup& group) {
@@ -177,7 +239,11 @@ bool KubernetesGangs::add(KubernetesReading& in, const KubernetesGroup& group) {
 }
 
 void KubernetesGangs::add_made(const KubernetesGroup& group) {
-  if (positions_.emplace(key_of(group), gangs_.size()).second) append(group);
+  if (!positions_.emplace(key_of(group), gangs_.size()).second) return;
+  Gang& gang = gangs_[append(group)];
+  gang.is_written = false;
+  if (awaits_groups_ && group.identity.system == GroupSystem::kKaiOwner && group.held.empty())
+    gang.group.held = kAwaited;
 }
 
 std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
@@ -204,13 +270,11 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
   const bool is_told_by_pods =
       group.identity.system == GroupSystem::kCoschedulingSigs || group.identity.system == GroupSystem::kKueue ||
       group.identity.system == GroupSystem::kKoordinator || group.identity.system == GroupSystem::kYunikorn ||
-      is_expected_of_kai(group.identity.system);
+      is_expected_of_kai(group.identity.system) || group.identity.system == GroupSystem::kVolcanoOwner;
   if (is_awaited)
-    group.held = "the object of its group does not exist yet";
+    group.held = kAwaited;
   else if (!is_told_by_pods)
     group.held = missing_group(group.identity.system);
-  if (group.identity.system == GroupSystem::kKaiOwner && !starts_together(group.identity.group))
-    group.minimum.members = 1;
   const std::size_t position = append(group);
   positions_.emplace(key_of(group), position);
   return position;
@@ -258,6 +322,10 @@ void GangPods::add(const KubernetesPod& pod, std::int32_t priority) {
   if (labels.min_available) min_available = std::max(min_available.value_or(0), *labels.min_available);
   expected_duration = std::max(expected_duration, pod.run_time.value());  // none is the least
   if (!since.empty() && (created.empty() || is_earlier(since, created))) created = since;
+  if (labels.volcano_cooldown && pod.state.status == PodStatus::kRunning) {
+    const auto started = parse_instant(pod.state.started);
+    if (started) protected_until = std::max(protected_until, *started + *labels.volcano_cooldown);
+  }
   keep_first(labels.kai_queue, kai_queue);
   keep_first(labels.runai_queue, runai_queue);
   keep_first(labels.kueue_queue, kueue_queue);
@@ -295,8 +363,11 @@ void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
 }
 
 std::int32_t KubernetesGangs::priority_of(const KubernetesPod& pod) const {
-  if (is_expected_of_kai(pod.membership.reference.system) && pod.priority.class_name.empty())
-    return priorities_.value_of(kai_priority_class(pod.owner), kKaiPriority);
+  if (is_expected_of_kai(pod.membership.reference.system)) {
+    const std::string_view of_kai = pod.membership.labels.kai_class;
+    const bool is_own = of_kai == pod.priority.class_name && pod.priority.value;
+    return is_own ? *pod.priority.value : priorities_.value_of(of_kai, kKaiPriority);
+  }
   return pod.priority.value ? *pod.priority.value : priorities_.value_of(pod.priority.class_name, 0);
 }
 
@@ -349,37 +420,15 @@ std::int32_t KubernetesGangs::settled_priority(const Gang& gang) const {
 
 void KubernetesGangs::settle(Gang& gang) {
   KubernetesGroup& group = gang.group;
-  const bool is_kai = is_of_kai(group.identity.system);
   gang.settled.priority = settled_priority(gang);
-  if (is_kai) {
-    gang.settled.preemptible =
-        group.priority.preemptible.value_or(gang.settled.priority < kKaiNonPreemptible && !gang.pods.has_fixed);
-  } else {
-    gang.settled.preemptible = group.priority.preemptible.value_or(!gang.pods.forbids_preemption) &&
-                               gang.settled.priority < kSystemPriority && !gang.pods.has_fixed;
-  }
-  // KAI ignores all preemption policies.
-  if (!group.priority.has_policy && !is_kai)
-    group.priority.never_preempts = gang.pods.count > 0 && gang.pods.never_preempts;
   if (!group.minimum.members && group.subgroups.empty()) group.minimum.members = gang.pods.min_available;
   if (group.identity.system == GroupSystem::kKueue) gang.sets.settle(group);
   if (group.times.created.empty()) group.times.created = gang.pods.created;
-  std::string_view queue = group.queue;
-  if (is_kai) {
-    for (const std::string_view next : {gang.pods.kai_queue, group.runai_queue, gang.pods.runai_queue}) {
-      if (queue.empty()) queue = next;
-    }
-  }
-  if (queue.empty() && is_expected_of_kai(group.identity.system) && queues_.is_of_kai(kKaiDefaultQueue))
-    queue = kKaiDefaultQueue;
-  gang.settled.queue = queue;
-  const bool is_kueue = queue.empty() && !is_kai && !gang.pods.kueue_queue.empty();
-  if (is_kueue) {
-    gang.settled.queue = settle_kueue_queue(queues_.kueue(), gang.pods, group);
-    return;
-  }
-  if (queue.empty() || (queue == "default" && !queues_.has(queue))) gang.settled.queue = queues_.common_queue();
-  if (queues_.is_closed(gang.settled.queue) && group.held.empty()) group.held = "its queue is not open";
+  settle_preemption(group, gang.pods, now_, gang.settled);
+  settle_queue(group, gang.pods, queues_, gang.settled);
+  if (!queues_.is_reclaimable(gang.settled.queue)) gang.settled.preemptible = false;
+  const std::string objection = settle_nodes(group, queues_, pools_, gang.settled);
+  if (!objection.empty() && group.held.empty()) group.held = keep(objection);
 }
 
 // A pod without a gang is one by itself, named after the pod; if a gang has that name, the pod's gang gets another.
@@ -413,6 +462,7 @@ void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, const KubernetesT
       pod.membership.subgroup = {};
   }
   for (const Gang& gang : gangs_) {
+    if (gang.is_written) remark_on_preemption(gang.group, gang.pods, now_, gang.name, remarks);
     if (!gang.is_written || gang.group.held.empty()) continue;
     remarks.add("a gang is held and its pods are not planned: " + std::string(gang.group.held), gang.name);
   }

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/kubernetes/grouping/kai_node_pools.h"
+#include "io/kubernetes/grouping/metadata.h"
 #include "io/kubernetes/groups.h"
 #include "io/kubernetes/kueue/pod_sets.h"
 #include "io/kubernetes/pod/pod.h"
@@ -29,6 +31,7 @@ struct GangPods {
   bool evicts_nothing = false;  // by the policy of its queue
   std::optional<std::int32_t> min_available;
   std::optional<Nanoseconds> expected_duration;  // the longest
+  Nanoseconds protected_until = 0;               // an instant: the latest end of a cooldown of Volcano
   std::string_view created;                      // of the first one
   std::string_view kai_queue, runai_queue, kueue_queue;
   DialectLabels dialect;
@@ -42,13 +45,15 @@ struct GangSettlement {
   std::string queue;
   std::int32_t priority = 0;
   bool preemptible = true;
+  NodeTerm nodes;  // what its group or its queue asks of nodes; empty: nothing
 };
 
 class KubernetesGangs {
  public:
   // `now`: the time of the snapshot.
-  KubernetesGangs(const KubernetesPriorities& priorities, KubernetesQueues& queues, Nanoseconds now)
-      : priorities_(priorities), queues_(queues), now_(now) {}
+  KubernetesGangs(const KubernetesPriorities& priorities, KubernetesQueues& queues, const KaiNodePools& pools,
+                  Nanoseconds now)
+      : priorities_(priorities), queues_(queues), pools_(pools), now_(now) {}
 
   // A group that an object defines. Errors: DuplicateName, of the pod groups of one Workload.
   [[nodiscard]] bool add(KubernetesReading& reading, const KubernetesGroup& group);
@@ -77,6 +82,10 @@ class KubernetesGangs {
   // Why the pod must not be placed, or moved if it runs; empty: it may be.
   std::string_view held(const KubernetesPod& pod) const;
   std::int32_t priority_of(const KubernetesPod& pod) const;
+  // What the gang asks of the nodes of its pods, in addition to what they ask themselves; empty: nothing.
+  NodeTerm nodes(const KubernetesPod& pod) const {
+    return pod.membership.gang < 0 ? NodeTerm() : gangs_[static_cast<std::size_t>(pod.membership.gang)].settled.nodes;
+  }
 
   [[nodiscard]] bool write(KubernetesReading& reading, json::JsonWriter& writer) const;
 
@@ -109,14 +118,15 @@ class KubernetesGangs {
 
   const KubernetesPriorities& priorities_;
   KubernetesQueues& queues_;
+  const KaiNodePools& pools_;
   std::vector<Gang> gangs_;
   std::unordered_map<std::string, std::size_t> positions_;  // by system and full name
   GroupReference last_reference_;
   std::string_view last_namespace_, default_grace_period_;
   std::size_t last_ = 0;
   Nanoseconds now_ = 0;
-  std::deque<std::string> texts_;  // names that no object has
-  bool has_dialects_ = false;      // a gang of Koordinator or YuniKorn
+  KeptTexts texts_;            // names that no object has
+  bool has_dialects_ = false;  // a gang of Koordinator or YuniKorn
   bool awaits_groups_ = false;
   bool has_joined_ = false;  // a pod; no group of an object comes after that
 };

@@ -1,5 +1,10 @@
 #include "io/kubernetes/queues.h"
 
+#include <algorithm>
+#include <set>
+
+#include "io/kubernetes/groups.h"
+
 namespace muster::kubernetes {
 
 namespace {
@@ -85,20 +90,47 @@ struct VolcanoResource {
 constexpr std::array<VolcanoResource, 3> kVolcanoResources = {
     {{"cpu", "cpu"}, {"memory", "memory"}, {"nvidia.com/gpu", "gpu"}}};
 
+// What a queue says of its resources.
+struct VolcanoAmounts {
+  json::JsonValue quota, limit, weight;
+};
+
+// `most`: less than the limit, or as much; none: the limit is all.
 bool write_volcano_resource(KubernetesReading& in, json::JsonWriter& writer, const VolcanoResource& resource,
-                            std::array<json::JsonValue, 2> quota_and_limit, json::JsonValue weight) {
-  std::array<json::JsonValue, 2> amounts;
-  for (std::size_t i = 0; i < amounts.size(); ++i) {
-    if (!in.take(quota_and_limit[i], resource.resource, amounts[i])) return false;
-    if (amounts[i] && !in.expect_text_or_number(amounts[i], "a quantity")) return false;
+                            const VolcanoAmounts& all, std::optional<std::int64_t> most) {
+  json::JsonValue quota, limit;
+  if (!in.take(all.quota, resource.resource, quota) || !in.take(all.limit, resource.resource, limit)) return false;
+  for (const json::JsonValue amount : {quota, limit}) {
+    if (amount && !in.expect_text_or_number(amount, "a quantity")) return false;
   }
   writer.raw(",").string(resource.key).raw(R"(:{"quota":)");
-  amounts[0] ? write_json(writer, in.document, amounts[0]) : static_cast<void>(writer.raw("0"));
-  if (amounts[1]) {
+  quota ? write_json(writer, in.document, quota) : static_cast<void>(writer.raw("0"));
+  if (most) {
+    writer.raw(R"(,"limit":)").decimal(*most, volcano_unit(resource.resource) == QuantityUnit::kOne ? 1 : 1000);
+  } else if (limit) {
     writer.raw(R"(,"limit":)");
-    write_json(writer, in.document, amounts[1]);
+    write_json(writer, in.document, limit);
   }
-  return write_weight(in, writer, weight, "1");
+  return write_weight(in, writer, all.weight, "1");
+}
+
+constexpr std::string_view kNodeGroupLabel = "volcano.sh/nodegroup-name";
+
+// What of a queue is not read.
+void remark_on_volcano(KubernetesReading& in, const KubernetesObject& object, std::string_view strategy) {
+  const json::JsonValue annotations = member_of(object.metadata, "annotations");
+  if (member_of(annotations, "volcano.sh/hierarchy")) {
+    in.remarks.add(
+        "annotation volcano.sh/hierarchy of a Queue is ignored, as are its weights: shares and the order of gangs may "
+        "differ",
+        object);
+  }
+  if (member_of(annotations, "volcano.sh/hierarchy-weights") && !member_of(annotations, "volcano.sh/hierarchy"))
+    in.remarks.add("annotation volcano.sh/hierarchy-weights of a Queue is ignored", object);
+  if (strategy == "fifo") {
+    in.remarks.add("dequeueStrategy fifo is ignored: a gang may start before an older one of its queue that waits",
+                   object);
+  }
 }
 
 bool is_empty(json::JsonValue object) { return !object || (object.is(json::JsonKind::kObject) && object.size() == 0); }
@@ -116,7 +148,8 @@ bool KubernetesQueues::add(KubernetesReading& in, const KubernetesObject& object
   return true;
 }
 
-bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer) {
+bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject& object, KaiNodePools& pools,
+                                  json::JsonWriter& writer) {
   static constexpr std::array<std::string_view, 5> kSpec = {"parentQueue", "preemptMinRuntime", "priority",
                                                             "reclaimMinRuntime", "resources"};
   std::array<json::JsonValue, 5> spec;
@@ -128,32 +161,113 @@ bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject&
     if (!in.take(spec[4], resource.key, amounts)) return false;
     if (!write_kai_resource(in, writer, resource, amounts)) return false;
   }
-  if (!write_duration(in, writer, "preemptMinRuntime", spec[1])) return false;
-  if (!write_duration(in, writer, "reclaimMinRuntime", spec[3])) return false;
+  json::JsonValue labels, label;
+  std::string_view pool;
+  if (!in.take(object.metadata, "labels", labels) || !in.take(labels, kKaiPoolLabel, label) || !in.text(label, pool))
+    return false;
+  pools.add_queue(object.name, pool);
+  const bool has_default = parent.empty();  // queues below inherit it
+  const json::JsonValue preempt = spec[1] || !has_default ? spec[1] : pools.preempt_min_runtime(pool);
+  const json::JsonValue reclaim = spec[3] || !has_default ? spec[3] : pools.reclaim_min_runtime(pool);
+  if (!write_duration(in, writer, "preemptMinRuntime", preempt)) return false;
+  if (!write_duration(in, writer, "reclaimMinRuntime", reclaim)) return false;
   writer.raw("}");
   return true;
 }
 
-bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer) {
-  static constexpr std::array<std::string_view, 6> kSpec = {"capability", "deserved", "guarantee",
-                                                            "parent",     "priority", "weight"};
-  std::array<json::JsonValue, 6> spec;
+bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObject& object,
+                                      const VolcanoGuarantees& guarantees, json::JsonWriter& writer) {
+  static constexpr std::array<std::string_view, 9> kSpec = {"affinity",        "capability",  "deserved",
+                                                            "dequeueStrategy", "guarantee",   "parent",
+                                                            "priority",        "reclaimable", "weight"};
+  std::array<json::JsonValue, 9> spec;
   json::JsonValue state, guaranteed;
-  std::string_view parent, state_name;
-  if (!in.take(object.spec, kSpec, spec) || !in.text(spec[3], parent) || !in.take(spec[2], "resource", guaranteed) ||
-      !in.take(object.status, "state", state) || !in.text(state, state_name)) {
+  std::string_view parent, state_name, strategy;
+  bool is_reclaimable = true;
+  if (!in.take(object.spec, kSpec, spec) || !in.text(spec[5], parent) || !in.take(spec[4], "resource", guaranteed) ||
+      !in.take(object.status, "state", state) || !in.text(state, state_name) || !in.text(spec[3], strategy) ||
+      !in.flag(spec[7], is_reclaimable) || !read_node_groups(in, object, spec[0])) {
     return false;
   }
   if (parent == "root") parent = {};
   if (!add(in, object, System::kVolcano, parent)) return false;
-  if (!state_name.empty() && state_name != "Open") closed_.insert(object.name);
-  const json::JsonValue deserved = is_empty(spec[1]) ? guaranteed : spec[1];
-  if (!write_head(in, writer, object, parent, spec[4])) return false;
+  if (!state_name.empty() && state_name != "Open") held_[object.name] = "its queue is not open";
+  if (member_of(member_of(object.metadata, "annotations"), "volcano.sh/nodegroup-resource-limits")) {
+    held_[object.name] =
+        "its queue has limits for groups of nodes (volcano.sh/nodegroup-resource-limits), which Muster does not plan";
+  }
+  remark_on_volcano(in, object, strategy);
+  const json::JsonValue deserved = is_empty(spec[2]) ? guaranteed : spec[2];
+  if (!write_head(in, writer, object, parent, spec[6])) return false;
   for (const VolcanoResource& resource : kVolcanoResources) {
-    if (!write_volcano_resource(in, writer, resource, {deserved, spec[0]}, spec[5])) return false;
+    const std::optional<std::int64_t> most = guarantees.most(object.name, resource.resource);
+    if (!write_volcano_resource(in, writer, resource, {deserved, spec[1], spec[8]}, most)) return false;
+  }
+  if (!is_reclaimable) {
+    unreclaimable_.insert(object.name);
+    in.remarks.add(
+        "reclaimable false of a Queue protects its pods: Muster evicts none of them, for its own queue neither",
+        object);
   }
   writer.raw("}");
   return true;
+}
+
+// Its pods go to nodes of the groups that it names, and to no other ones: as the plugin nodegroup has it, which prefers
+// some of them.
+bool KubernetesQueues::read_node_groups(KubernetesReading& in, const KubernetesObject& object,
+                                        json::JsonValue affinity) {
+  static constexpr std::array<std::string_view, 2> kStrengths = {"preferredDuringSchedulingIgnoredDuringExecution",
+                                                                 "requiredDuringSchedulingIgnoredDuringExecution"};
+  const auto read = [&](std::string_view key, std::array<std::set<std::string_view>, 2>& out) {
+    json::JsonValue rule;
+    std::array<json::JsonValue, 2> lists;
+    if (!in.take(affinity, key, rule) || !in.take(rule, kStrengths, lists)) return false;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      bool has_any = false;
+      if (!in.has_elements(lists[i], has_any)) return false;
+      if (!has_any) continue;
+      for (const json::JsonValue element : lists[i].elements()) {
+        std::string_view group;
+        if (!in.text(element, group)) return false;
+        out[i].insert(group);
+      }
+    }
+    return true;
+  };
+  std::array<std::set<std::string_view>, 2> wanted, unwanted;  // preferred, required
+  if (!read("nodeGroupAffinity", wanted) || !read("nodeGroupAntiAffinity", unwanted)) return false;
+  if (wanted[0].empty() && wanted[1].empty() && unwanted[0].empty() && unwanted[1].empty()) return true;
+  std::set<std::string_view> groups = wanted[0];
+  groups.insert(wanted[1].begin(), wanted[1].end());
+  for (const std::string_view group : unwanted[1]) groups.erase(group);
+  groups.insert(unwanted[0].begin(), unwanted[0].end());
+  if (groups.empty()) {
+    held_[object.name] = "the affinity of its queue leaves no group of nodes";
+  } else {
+    node_groups_[object.name] = label_term(kNodeGroupLabel, {groups.begin(), groups.end()});
+  }
+  return true;
+}
+
+std::string_view KubernetesQueues::parent_of(std::string_view queue) const {
+  const auto found = std::ranges::find(parents_, queue, &std::pair<std::string_view, std::string_view>::first);
+  return found == parents_.end() ? std::string_view() : found->second;
+}
+
+// Where some queue has groups, the nodes of groups are for those queues that name them.
+NodeTerm KubernetesQueues::nodes_of(std::string_view queue) const {
+  const auto system = systems_.find(queue);
+  if (node_groups_.empty() || system == systems_.end() || system->second != System::kVolcano) return {};
+  for (int step = 0; step < 64 && !queue.empty(); ++step) {  // parents in a circle end, too
+    if (const auto found = node_groups_.find(queue); found != node_groups_.end()) return found->second;
+    queue = parent_of(queue);
+  }
+  return {{kNodeGroupLabel, "DoesNotExist", {}, false}};
+}
+
+bool KubernetesQueues::has_any_of_kai() const {
+  return std::ranges::any_of(systems_, [](const auto& known) { return known.second == System::kKai; });
 }
 
 bool KubernetesQueues::is_of_kai(std::string_view queue) const {

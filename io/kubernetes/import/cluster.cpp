@@ -1,6 +1,8 @@
 #include "io/kubernetes/import/cluster.h"
 
 #include "io/kubernetes/disruption_budget.h"
+#include "io/kubernetes/groups.h"
+#include "io/kubernetes/import/volcano_guarantees.h"
 #include "io/kubernetes/object/attachments.h"
 #include "io/snapshot_writer/records.h"
 
@@ -16,7 +18,25 @@ bool ImportedCluster::read(ObjectVisitor& visitor) {
          visitor.each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in, object); }) &&
          visitor.each(KubernetesKind::kKoordinatorDevice,
                       [&](const auto& object) { return devices_.import(in, object); }) &&
-         read_queues(visitor) && check_parents(visitor) && read_nodes(visitor);
+         visitor.each(KubernetesKind::kKaiShard,
+                      [&](const auto& object) { return node_pools_.add_shard(in, object); }) &&
+         read_queues(visitor) && check_parents(visitor) && read_nodes(visitor) && remark_on_quotas(visitor);
+}
+
+// Of the plugin CapacityScheduling, by namespace.
+bool ImportedCluster::remark_on_quotas(ObjectVisitor& visitor) {
+  for (const KubernetesObject& object : visitor.items().of(KubernetesKind::kElasticQuota)) {
+    visitor.reading().remarks.add(
+        "an ElasticQuota is ignored: pods of its namespace may start beyond its max, and what it lends is not taken "
+        "back",
+        object);
+  }
+  if (node_pools_.divide_the_nodes() && queues_.has_any_of_kai()) {
+    visitor.reading().remarks.add(
+        "fair shares are those of all nodes, not of each node pool as KAI has them: others may be reclaimed from",
+        std::string(kKaiPoolLabel));
+  }
+  return true;
 }
 
 // A budget that cannot be read is included with its name and selector, and marked unclear.
@@ -30,10 +50,11 @@ bool ImportedCluster::read_budgets(ObjectVisitor& visitor) {
 
 bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
+  const VolcanoGuarantees guarantees(in, visitor.items());
   return visitor.each_written(KubernetesKind::kKaiQueue, queues_text_, [&](const auto& object, auto& out) {
-    return queues_.import_kai(in, object, out);
+    return queues_.import_kai(in, object, node_pools_, out);
   }) && visitor.each_written(KubernetesKind::kVolcanoQueue, queues_text_, [&](const auto& object, auto& out) {
-    return queues_.import_volcano(in, object, out);
+    return queues_.import_volcano(in, object, guarantees, out);
   }) && read_kueue(visitor);
 }
 
@@ -56,6 +77,7 @@ bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
       KubernetesKind::kNode, nodes_text_,
       [&](const auto& object, auto& out) {
         node_names_.insert(object.name);
+        add_labels(visitor.reading(), object);
         KubernetesNode& node = nodes_.emplace_back();
         node.object = &object;
         return import_node(visitor.reading(), devices_, out, node);
@@ -70,6 +92,16 @@ bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
             .string(why);
         out.raw(nodes_.back().unclear.append("}"));
       });
+}
+
+void ImportedCluster::add_labels(KubernetesReading& in, const KubernetesObject& node) {
+  const json::JsonValue labels = member_of(node.metadata, "labels");
+  node_pools_.add_node(labels);
+  if (member_of(labels, "volcano.sh/revocable-zone")) {
+    in.remarks.add(
+        "label volcano.sh/revocable-zone is ignored: Muster may place pods on the node that Volcano places elsewhere",
+        node);
+  }
 }
 
 bool ImportedCluster::check_parents(ObjectVisitor& visitor) const {

@@ -7,10 +7,11 @@
 
 #include "io/kubernetes/dialects/card_settling.h"
 #include "io/kubernetes/dialects/gang_labels.h"
+#include "io/kubernetes/grouping/kai.h"
+#include "io/kubernetes/grouping/volcano.h"
 #include "io/kubernetes/groups.h"
 #include "io/kubernetes/kueue/preemption.h"
 #include "io/kubernetes/pod/devices.h"
-#include "io/kubernetes/pod/kai_grouping.h"
 #include "io/kubernetes/pod/rare_ports.h"
 #include "io/kubernetes/pod/volumes.h"
 
@@ -25,6 +26,10 @@ bool is_known_by_label(KubernetesKind kind) {
 }  // namespace
 
 bool ImportedWorkload::read(ObjectVisitor& visitor, Templates templates) {
+  kai_grouper_.emplace(visitor.reading(), cluster_.topologies(), cluster_.priorities(),
+                       [this](std::string_view space, std::string_view kind, std::string_view name) {
+                         return owners_.find_object({space, kind, name});
+                       });
   if (!read_kueue(visitor) || !read_groups(visitor) || !read_owners(visitor, templates) || !read_references(visitor) ||
       !read_storage(visitor) || !read_bindings(visitor) || !read_pods(visitor)) {
     return false;
@@ -39,10 +44,7 @@ bool ImportedWorkload::read_group(KubernetesReading& in, KubernetesKind kind, co
     case KubernetesKind::kPodGroup:
       return read_pod_group(in, object, cluster_.topologies(), group);
     case KubernetesKind::kKaiGroup:
-      if (!read_kai_group(in, object, cluster_.topologies(), group)) return false;
-      if (delay_preemption(group, now_))
-        in.remarks.add("a gang is within its preemptionDelay: Muster evicts nothing for it yet", object);
-      return true;
+      return read_kai_group(in, object, cluster_.topologies(), group);
     case KubernetesKind::kVolcanoGroup:
       return read_volcano_group(in, object, group);
     default:
@@ -204,6 +206,12 @@ bool ImportedWorkload::awaits_kai_group(const KubernetesReading& in, const Kuber
   return cluster_.queues().is_of_kai(labels.kai_queue) || cluster_.queues().is_of_kai(labels.runai_queue);
 }
 
+// The same of Volcano, whose controller makes one for every pod of its own.
+bool ImportedWorkload::awaits_volcano_group(const KubernetesPod& pod) {
+  return pod.membership.reference.system == GroupSystem::kNone && !pod.owner.is_fixed &&
+         pod.constraints.scheduler == kVolcanoScheduler && pod.membership.labels.kueue_queue.empty();
+}
+
 void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
   GroupLabels& labels = pod.membership.labels;
   KueueQueues& kueue = cluster_.queues().kueue();
@@ -219,7 +227,14 @@ void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
   const std::string_view held =
       labels.kueue_queue.empty() ? std::string_view() : kueue.held(pod.namespace_name, labels.kueue_queue);
   if (pod.membership.reference.system == GroupSystem::kNone) pod.hold(held);
-  if (awaits_kai_group(in, pod)) pod.membership.reference = kai_group_of(pod);
+  const auto add = [this](const KubernetesGroup& group) { gangs_.add_made(group); };
+  if (awaits_kai_group(in, pod)) {
+    kai_grouper_->join(pod, owners_.above(pod), add);
+  } else if (awaits_volcano_group(pod)) {
+    KubernetesGroup group;
+    make_volcano_group(in, owners_.above(pod), pod, group);
+    add(group);
+  }
   gangs_.join(pod);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "io/kubernetes/gangs.h"
+#include "io/kubernetes/grouping/kai.h"
 #include "io/kubernetes/import/cluster.h"
 #include "io/kubernetes/import/object_visitor.h"
 #include "io/kubernetes/kueue/admission.h"
@@ -30,7 +32,7 @@ class ImportedWorkload {
   // Refers to the cluster, which must be read. `now`: the time of the snapshot.
   ImportedWorkload(ImportedCluster& cluster, Nanoseconds now)
       : cluster_(cluster),
-        gangs_(cluster.priorities(), cluster.queues(), now),
+        gangs_(cluster.priorities(), cluster.queues(), cluster.node_pools(), now),
         admission_(cluster.queues().kueue(), cluster.flavors()),
         now_(now) {}
 
@@ -79,6 +81,7 @@ class ImportedWorkload {
   [[nodiscard]] bool expand_templates(KubernetesReading& reading, const std::vector<std::string>& titles);
   [[nodiscard]] bool expand_workloads(KubernetesReading& reading);
   void bind(KubernetesPod& pod) const;
+  static bool awaits_volcano_group(const KubernetesPod& pod);
   bool awaits_kai_group(const KubernetesReading& reading, const KubernetesPod& pod) const;
   void stand_in(const LackingCard& card);
   void join(KubernetesReading& reading, KubernetesPod& pod);
@@ -98,12 +101,12 @@ class ImportedWorkload {
   TemplateReferences references_;
   KueueWorkloads kueue_;
   KueueAdmission admission_;
+  std::optional<KaiPodGrouper> kai_grouper_;  // once the reading is known
   KubernetesStorage storage_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
   std::vector<KubernetesPod> pods_;
   std::deque<std::string> texts_;  // names that no object has
   std::size_t made_ = 0;           // position of the first pod that does not exist yet
-  Nanoseconds now_ = 0;
   const std::vector<std::string>* titles_ = nullptr;
   std::unordered_set<std::string> created_;  // the same
 };

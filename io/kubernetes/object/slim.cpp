@@ -61,8 +61,18 @@ bool is_read_annotation(std::string_view key, std::string_view duration_annotati
          is_any(key, {"gpu-fraction",
                       "gpu-fraction-num-devices",
                       "gpu-memory",
+                      "kai.scheduler/batch-min-member",
                       "kai.scheduler/last-eviction-timestamp",
+                      "kai.scheduler/preemption-delay",
+                      "kai.scheduler/segment-size",
+                      "kai.scheduler/segment-topology-preferred-placement",
+                      "kai.scheduler/segment-topology-required-placement",
+                      "kai.scheduler/skip-podgrouper",
                       "kai.scheduler/stale-podgroup-timestamp",
+                      "kai.scheduler/staleness-grace-period",
+                      "kai.scheduler/topology",
+                      "kai.scheduler/topology-preferred-placement",
+                      "kai.scheduler/topology-required-placement",
                       "kubernetes.io/config.mirror",
                       kNodeAnnotation,
                       "kueue.x-k8s.io/admission-gated-by",
@@ -80,9 +90,21 @@ bool is_read_annotation(std::string_view key, std::string_view duration_annotati
                       "pod-group-name",
                       "pv.kubernetes.io/bind-completed",
                       "scheduling.k8s.io/group-name",
+                      "scheduling.volcano.sh/group-min-member",
                       "scheduling.volcano.sh/group-name",
                       "scheduling.volcano.sh/queue-name",
+                      "volcano.sh/cooldown-time",
+                      "volcano.sh/hierarchy",
+                      "volcano.sh/hierarchy-weights",
+                      "volcano.sh/jdb-max-unavailable",
+                      "volcano.sh/jdb-min-available",
+                      "volcano.sh/network-topology-highest-tier",
+                      "volcano.sh/network-topology-mode",
+                      "volcano.sh/nodegroup-resource-limits",
+                      "volcano.sh/numa-topology-policy",
                       "volcano.sh/preemptable",
+                      "volcano.sh/revocable-zone",
+                      "volcano.sh/sla-waiting-time",
                       "volcano.sh/task-spec",
                       "volume.beta.kubernetes.io/storage-class",
                       "volume.kubernetes.io/selected-node"}) ||
@@ -230,9 +252,10 @@ class PartWriter {
       if (key == "conditions") return write(key, value, single_ ? &PartWriter::write_read : &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
-      if (is_any(key, {"admission", "allocatable", "allocatedResources", "disruptionsAllowed", "fairSharing",
-                       "jobDeploymentStatus", "nominatedNodeName", "observedGeneration", "phase", "resources",
-                       "scheduleStartTime", "startTime", "state", "succeeded"})) {
+      if (is_any(key, {"activeServiceStatus", "admission", "allocatable", "allocatedResources", "disruptionsAllowed",
+                       "fairSharing", "jobDeploymentStatus", "nominatedNodeName", "observedGeneration",
+                       "pendingServiceStatus", "phase", "rayClusterName", "resources", "scheduleStartTime", "startTime",
+                       "state", "succeeded"})) {
         copy(key, value);
       }
     });

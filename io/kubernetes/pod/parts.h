@@ -52,6 +52,8 @@ struct PodParts {
     kNode,
     kGroupName,
     kVolcanoGroupName,
+    kCooldown,
+    kNumaPolicy,
     kPreemptable,
     kTaskAnnotation,
     kAnnotationKeys
@@ -72,6 +74,8 @@ struct PodParts {
     kTemplateHash,
     kRunaiQueue,
     kXName,
+    kCooldownLabel,
+    kPreemptableLabel,
     kTaskLabel,
     kLabelKeys
   };

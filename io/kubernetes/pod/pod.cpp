@@ -141,6 +141,7 @@ bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesP
   }
   pod.labels.own = parts.all_labels;
   if (!read_parts(in, object, parts, pod)) return false;
+  hold_volcano_numa(in, parts, pod.held);
   pod.run_time = read_expected_run_time(in, object, parts);
   if (pod.state.status == PodStatus::kSucceeded) pod.state.ended = read_end(in, object);
   return true;

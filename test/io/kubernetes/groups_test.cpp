@@ -175,6 +175,88 @@ TEST(KubernetesKai, QueuesOfGroupsAreToldByLabelsToo) {
   EXPECT_EQ(queue(kai("g"), kai_pod("p")), "default");
 }
 
+TEST(KubernetesKai, ASemiPreemptibleGroupKeepsItsPods) {
+  const auto gang = [](const char* word, const KubernetesOptions& options = {}) {
+    const std::vector<Json> items = {kai("g", {{"preemptibility", word}, {"minMember", 2}}), kai_pod("p")};
+    return imported(items, options);
+  };
+  EXPECT_EQ(gang("semi-preemptible").gang("team/g")["preemptible"], false);
+  EXPECT_TRUE(gang("semi-preemptible").says("semi-preemptible gang could give its surplus"));
+  EXPECT_EQ(gang("preemptible").gang("team/g")["preemptible"], true);
+  KubernetesOptions lenient;
+  lenient.strict = false;
+  const ImportedObjects unknown = gang("sometimes", lenient);
+  EXPECT_EQ(unknown.gang("team/g")["preemptible"], false);
+  EXPECT_TRUE(unknown.says("sometimes"));
+}
+
+Json shard(const char* name, Json spec = Json::object()) {
+  return object("kai.scheduler/v1", "SchedulingShard", name, std::move(spec));
+}
+Json in_pool(Json made, const char* pool) { return labelled(std::move(made), "kai.scheduler/node-pool", pool); }
+
+// How a pod of a group with this pool stands: what it asks of nodes, or why it is held.
+std::string placed_in(std::vector<Json> items, const Json& of_group) {
+  items.push_back(of_group);
+  items.push_back(kai_pod("p"));
+  const Json& made = imported(items).pod("team/p");
+  if (made.value("status", "") == "gated" || made.contains("held")) return made.value("held", "held");
+  if (!made.contains("nodeAffinity")) return "";
+  return made["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]
+             ["matchExpressions"][0]
+                 .dump();
+}
+
+TEST(KubernetesKai, PodsStayInTheNodePoolOfTheirGroup) {
+  const Json open = node("open"), pool = in_pool(node("pool"), "b200");
+  const Json queue = kai_queue("q"), of_pool = in_pool(kai_queue("qp"), "b200");
+  const std::vector<Json> all = {
+      open, pool, queue, of_pool, shard("default"), shard("b", {{"partitionLabelValue", "b200"}})};
+  EXPECT_EQ(placed_in(all, in_pool(kai("g", {{"queue", "qp"}}), "b200")),
+            R"({"key":"kai.scheduler/node-pool","operator":"In","values":["b200"]})");
+  EXPECT_EQ(placed_in(all, kai("g", {{"queue", "q"}})),
+            R"({"key":"kai.scheduler/node-pool","operator":"DoesNotExist"})");
+  EXPECT_EQ(placed_in({open, queue, shard("default")}, kai("g", {{"queue", "q"}})), "") << "no node has a pool";
+  EXPECT_EQ(placed_in({open, pool, queue}, kai("g", {{"queue", "q"}})),
+            R"({"key":"kai.scheduler/node-pool","operator":"DoesNotExist"})")
+      << "also if the list has no shards";
+}
+
+TEST(KubernetesKai, AGroupThatNoSchedulerLooksAfterIsHeld) {
+  const Json queue = kai_queue("q"), of_pool = in_pool(kai_queue("qp"), "b200");
+  const std::vector<Json> all = {node("n"), queue, of_pool, shard("b", {{"partitionLabelValue", "b200"}})};
+  EXPECT_NE(placed_in(all, kai("g", {{"queue", "q"}})).find("no SchedulingShard"), std::string::npos);
+  EXPECT_NE(placed_in(all, in_pool(kai("g", {{"queue", "q"}}), "b200")).find("its queue"), std::string::npos);
+  EXPECT_NE(placed_in(all, in_pool(kai("g", {{"queue", "qp"}}), "gone")).find("\"gone\""), std::string::npos);
+}
+
+TEST(KubernetesKai, AShardHasTheMinimumRunTimesOfItsQueues) {
+  const Json runtimes = Json::parse(R"({"minRuntime":{"preemptMinRuntime":"10m","reclaimMinRuntime":"5m"}})");
+  const ImportedObjects made =
+      imported({shard("default", runtimes), kai_queue("a"), kai_queue("b", {{"parentQueue", "a"}}),
+                kai_queue("c", {{"preemptMinRuntime", "1s"}}), in_pool(kai_queue("d"), "x")});
+  EXPECT_EQ(made.queue("a")["preemptMinRuntime"], "10m");
+  EXPECT_EQ(made.queue("a")["reclaimMinRuntime"], "5m");
+  EXPECT_FALSE(made.queue("b").contains("preemptMinRuntime")) << "it inherits";
+  EXPECT_EQ(made.queue("c")["preemptMinRuntime"], "1s");
+  EXPECT_FALSE(made.queue("d").contains("preemptMinRuntime")) << "of another pool";
+}
+
+TEST(KubernetesKai, TheNodePoolJoinsWhatThePodAsksOfNodes) {
+  Json asking_nodes = kai_pod("p");
+  asking_nodes["spec"]["affinity"]["nodeAffinity"] = Json::parse(R"({
+      "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchExpressions":[{"key":"a","operator":"Exists"}]},{"matchExpressions":[{"key":"b","operator":"Exists"}]}]},
+      "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":
+        {"matchExpressions":[{"key":"c","operator":"Exists"}]}}]})");
+  const Json made =
+      imported({in_pool(node("n"), "x"), in_pool(kai("g"), "x"), asking_nodes}).pod("team/p")["nodeAffinity"];
+  const Json terms = made["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  ASSERT_EQ(terms.size(), 2U) << made.dump();
+  for (const Json& term : terms) EXPECT_EQ(term["matchExpressions"].size(), 2U) << term.dump();
+  EXPECT_EQ(made["preferredDuringSchedulingIgnoredDuringExecution"].size(), 1U);
+}
+
 TEST(KubernetesKai, SubgroupsNest) {
   const Json spec = Json::parse(R"({"minMember":9,"minSubGroup":1,"subGroups":[
       {"name":"a","minSubGroup":1,"minMember":4},{"name":"a1","parent":"a","minMember":2},{"name":"a2","parent":"a"},
@@ -372,6 +454,21 @@ TEST(KubernetesWorkload, GroupsOf136And137SpeakForThemselvesOrTheirPods) {
   EXPECT_TRUE(imported({group("scheduling.k8s.io/v7", "g")}).says("PodGroup is ignored"));
 }
 
+TEST(KubernetesWorkload, AGroupThatLeavesAsAWholeKeepsItsPods) {
+  const auto preemptible = [](const Json& mode, const char* version = "scheduling.k8s.io/v1beta1") {
+    Json spec = gang_policy(1);
+    spec["disruptionMode"] = mode;
+    return imported({group(version, "g", spec), beta_pod("p")}).gang("team/g")["preemptible"];
+  };
+  EXPECT_EQ(preemptible({{"all", Json::object()}}), false);
+  EXPECT_EQ(preemptible({{"single", Json::object()}}), true);
+  EXPECT_EQ(preemptible("PodGroup", "scheduling.k8s.io/v1alpha2"), false);
+  EXPECT_EQ(preemptible("Pod", "scheduling.k8s.io/v1alpha2"), true);
+  EXPECT_EQ(preemptible({{"none", Json::object()}}), false) << "what is unknown protects";
+  Json basic = {{"schedulingPolicy", {{"basic", Json::object()}}}, {"disruptionMode", {{"all", Json::object()}}}};
+  EXPECT_EQ(imported({beta("g", basic), beta_pod("p")}).gang("team/g")["minMember"], 0) << "its pods start one by one";
+}
+
 TEST(KubernetesWorkload, WhatCannotBeToldIsHeld) {
   Json tied = {{"schedulingPolicy", {{"basic", Json::object()}}}};
   EXPECT_FALSE(imported({beta("g", tied), beta_pod("p")}).pod("team/p").contains("status"));
@@ -424,8 +521,64 @@ TEST(KubernetesVolcano, PreemptionIsForbiddenByTheGroupOrAPod) {
   };
   EXPECT_EQ(preemptible({volcano("g"), volcano_pod("p")}), true);
   EXPECT_EQ(preemptible({volcano("g"), forbidding, volcano_pod("q")}), false);
-  EXPECT_EQ(preemptible({annotated(volcano("g"), "volcano.sh/preemptable", "true"), forbidding}), true);
+  EXPECT_EQ(preemptible({annotated(volcano("g"), "volcano.sh/preemptable", "true"), forbidding}), false)
+      << "Volcano asks each pod";
+  EXPECT_EQ(preemptible({volcano("g"), labelled(volcano_pod("p"), "volcano.sh/preemptable", "0")}), false);
+  EXPECT_EQ(preemptible({volcano("g"), annotated(volcano_pod("p"), "volcano.sh/preemptable", "?")}), false);
+  EXPECT_EQ(preemptible({volcano("g"), annotated(volcano_pod("p"), "volcano.sh/preemptable", "True")}), true);
+  EXPECT_EQ(preemptible({labelled(volcano("g"), "volcano.sh/preemptable", "false"), volcano_pod("p")}), false);
   EXPECT_EQ(preemptible({annotated(volcano("g"), "volcano.sh/preemptable", "false"), volcano_pod("q")}), false);
+}
+
+TEST(KubernetesVolcano, ABudgetOfAGroupProtectsIt) {
+  const Json group = annotated(volcano("g"), "volcano.sh/jdb-max-unavailable", "1");
+  const ImportedObjects made = imported({group, volcano_pod("p")});
+  EXPECT_EQ(made.gang("team/g")["preemptible"], false);
+  EXPECT_TRUE(made.says("volcano.sh/jdb-max-unavailable"));
+}
+
+TEST(KubernetesVolcano, APodWithinItsCooldownProtectsItsGang) {
+  const auto preemptible = [](const char* cooldown) {
+    Json cooling = annotated(running(volcano_pod("p"), "n"), "volcano.sh/cooldown-time", cooldown);
+    cooling["status"]["startTime"] = "2026-09-01T08:00:00Z";
+    KubernetesOptions options;
+    options.time = *parse_instant("2026-09-01T08:05:00Z");
+    return imported({node("n"), volcano("g"), cooling}, options).gang("team/g")["preemptible"];
+  };
+  EXPECT_EQ(preemptible("600s"), false);
+  EXPECT_EQ(preemptible("5m"), true);
+  EXPECT_EQ(preemptible("soon"), true) << "which Volcano does not read either";
+}
+
+TEST(KubernetesVolcano, APolicyForNumaZonesIsHeld) {
+  const auto status = [](const char* policy) {
+    const Json asking = annotated(volcano_pod("p"), "volcano.sh/numa-topology-policy", policy);
+    return imported({volcano("g"), asking}).pod("team/p").value("status", "");
+  };
+  EXPECT_EQ(status("single-numa-node"), "gated");
+  EXPECT_EQ(status("restricted"), "gated");
+  EXPECT_EQ(status("best-effort"), "");
+}
+
+TEST(KubernetesVolcano, PodsWithoutAPodGroupGetThatOfTheirController) {
+  const auto of_set = [](const char* name) {
+    Json made = asking(pod(name, {{"schedulerName", "volcano"}}), "nvidia.com/gpu", "2");
+    made["metadata"]["ownerReferences"] =
+        Json::array({{{"kind", "StatefulSet"}, {"name", "db"}, {"controller", true}}});
+    return annotated(made, "scheduling.volcano.sh/queue-name", "q");
+  };
+  Json set = in_namespace(object("apps/v1", "StatefulSet", "db", {{"replicas", 2}}));
+  const ImportedObjects one = imported({volcano_queue("q"), set, of_set("db-0"), of_set("db-1")});
+  EXPECT_EQ(one.gang("team/db")["minMember"], 1);
+  EXPECT_EQ(one.gang("team/db")["queue"], "q");
+  set = annotated(set, "scheduling.volcano.sh/group-min-member", "2");
+  const ImportedObjects both = imported({volcano_queue("q"), set, of_set("db-0"), of_set("db-1")});
+  EXPECT_EQ(both.gang("team/db")["minMember"], 2);
+  EXPECT_EQ(both.gang("team/db")["minResources"], (Json{{"gpu", 4}})) << both.line.dump();
+  const Json bare = annotated(pod("p", {{"schedulerName", "volcano"}}), "scheduling.volcano.sh/queue-name", "q");
+  EXPECT_EQ(imported({volcano_queue("q"), bare}).gang("team/p")["queue"], "q");
+  const Json tied = annotated(bare, "volcano.sh/network-topology-highest-tier", "1");
+  EXPECT_EQ(imported({volcano_queue("q"), tied}).pod("team/p")["status"], "gated");
 }
 
 TEST(KubernetesVolcano, HardNetworkTopologyAndSubgroupPoliciesAreHeld) {
@@ -452,6 +605,66 @@ TEST(KubernetesVolcano, QueuesHaveDeservedOrGuaranteedAndCapability) {
   EXPECT_EQ(made.queue("c")["cpu"], (Json{{"quota", 0}, {"weight", 1}}));
 }
 
+TEST(KubernetesVolcano, OtherQueuesNeverGetWhatOneIsGuaranteed) {
+  const Json firm =
+      volcano_queue("firm", Json::parse(R"({"guarantee":{"resource":{"nvidia.com/gpu":"3","cpu":"1500m"}}})"));
+  const Json capped = volcano_queue("capped", Json::parse(R"({"capability":{"nvidia.com/gpu":"2","cpu":"100"}})"));
+  const Json below = volcano_queue("below", {{"parent", "capped"}});
+  const ImportedObjects made = imported({node("n", 8), firm, capped, below});
+  EXPECT_FALSE(made.queue("firm")["gpu"].contains("limit")) << made.line.dump();
+  EXPECT_EQ(made.queue("capped")["gpu"]["limit"], 2);
+  EXPECT_EQ(made.queue("capped")["cpu"]["limit"], 62.5) << "64 cores less 1.5";
+  EXPECT_EQ(made.queue("below")["cpu"]["limit"], 62.5);
+  EXPECT_FALSE(made.queue("capped")["memory"].contains("limit"));
+}
+
+TEST(KubernetesVolcano, NothingIsReclaimedFromAQueueThatForbidsIt) {
+  for (const bool reclaimable : {false, true}) {
+    const Json queue = volcano_queue("q", {{"reclaimable", reclaimable}});
+    const Json gang = imported({queue, volcano("g", {{"queue", "q"}}), volcano_pod("p")}).gang("team/g");
+    EXPECT_EQ(gang["preemptible"], reclaimable);
+  }
+}
+
+// What the pod of a group in this queue asks of nodes.
+std::string nodes_asked(const std::vector<Json>& queues, const char* queue) {
+  std::vector<Json> items = queues;
+  items.push_back(volcano("g", {{"queue", queue}}));
+  items.push_back(volcano_pod("p"));
+  const Json& made = imported(items).pod("team/p");
+  if (made.value("status", "") == "gated") return "held";
+  if (!made.contains("nodeAffinity")) return "";
+  return made["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"].dump();
+}
+
+TEST(KubernetesVolcano, PodsGoToTheGroupsOfNodesOfTheirQueue) {
+  const Json a = volcano_queue("a", Json::parse(R"({"affinity":{
+      "nodeGroupAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":["x"],
+                           "preferredDuringSchedulingIgnoredDuringExecution":["y","z"]},
+      "nodeGroupAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":["z"]}}})"));
+  const Json below = volcano_queue("below", {{"parent", "a"}}), other = volcano_queue("other");
+  const Json none = volcano_queue("none", Json::parse(R"({"affinity":{
+      "nodeGroupAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":["z"]}}})"));
+  const std::string groups =
+      R"([{"matchExpressions":[{"key":"volcano.sh/nodegroup-name","operator":"In","values":["x","y"]}]}])";
+  EXPECT_EQ(nodes_asked({a, below, other}, "a"), groups);
+  EXPECT_EQ(nodes_asked({a, below, other}, "below"), groups);
+  EXPECT_EQ(nodes_asked({a, below, other}, "other"),
+            R"([{"matchExpressions":[{"key":"volcano.sh/nodegroup-name","operator":"DoesNotExist"}]}])");
+  EXPECT_EQ(nodes_asked({other}, "other"), "") << "no queue names groups";
+  EXPECT_EQ(nodes_asked({none}, "none"), "held");
+  const Json limited =
+      annotated(volcano_queue("limited"), "volcano.sh/nodegroup-resource-limits", R"({"x":{"cpu":"1"}})");
+  EXPECT_EQ(nodes_asked({limited}, "limited"), "held");
+}
+
+TEST(KubernetesVolcano, WhatAQueueAsksAndIsNotReadIsNamed) {
+  const ImportedObjects made =
+      imported({annotated(volcano_queue("a", {{"dequeueStrategy", "fifo"}}), "volcano.sh/hierarchy", "root/a")});
+  EXPECT_TRUE(made.says("dequeueStrategy fifo"));
+  EXPECT_TRUE(made.says("volcano.sh/hierarchy"));
+}
+
 TEST(KubernetesVolcano, AQueueThatIsNotOpenHoldsItsPods) {
   for (const auto& [state, status] : {std::pair("Closed", "gated"), std::pair("Open", ""), std::pair("", "")}) {
     Json queue = volcano_queue("q");
@@ -474,6 +687,12 @@ TEST(KubernetesCoscheduling, GroupsOfBothKindsAreAlikeButForTheClass) {
   const Json made = imported({priority_class("train", 60), other}).gang("team/g");
   EXPECT_EQ(made["priority"], 60);
   EXPECT_EQ(made["created"], "2026-03-01T09:30:00Z");
+}
+
+TEST(KubernetesCoscheduling, AnElasticQuotaIsNamed) {
+  const Json quota =
+      in_namespace(object("scheduling.x-k8s.io/v1alpha1", "ElasticQuota", "eq", {{"max", {{"cpu", 1}}}}));
+  EXPECT_TRUE(imported({quota}).says("ElasticQuota is ignored: pods of its namespace"));
 }
 
 TEST(KubernetesCoscheduling, LabelsAloneMakeAGang) {
