@@ -166,7 +166,7 @@ void settle_topology(const KubernetesTopologies& topologies, KubernetesGroup& gr
 void settle_preemption(KubernetesGroup& group, const GangPods& pods, Nanoseconds now, GangSettlement& settled) {
   const bool is_kai = is_of_kai(group.identity.system);
   const bool is_allowed = group.priority.preemptible.value_or(!is_kai || settled.priority < kKaiNonPreemptible);
-  settled.preemptible = is_allowed && !pods.has_fixed && group.disruption == Disruption::kPods;
+  settled.preemptible = is_allowed && !pods.has_fixed;
   if (!is_kai) {
     settled.preemptible = settled.preemptible && !pods.forbids_preemption && pods.protected_until <= now &&
                           settled.priority < kSystemPriority;
@@ -213,10 +213,13 @@ void remark_on_preemption(const KubernetesGroup& group, const GangPods& pods, Na
     remarks.add("a gang is within its preemptionDelay: Muster evicts nothing for it yet", name);
   if (pods.protected_until > now)
     remarks.add("a gang is within its volcano.sh/cooldown-time: Muster does not evict its pods yet", name);
-  if (group.disruption == Disruption::kSurplus)
-    remarks.add("a semi-preemptible gang could give its surplus pods: Muster evicts none of its pods", name);
-  if (group.disruption == Disruption::kWhole)
-    remarks.add("a gang leaves as a whole or not at all: Muster evicts none of its pods", name);
+  const auto tops = std::ranges::count(group.subgroups, "", &SnapshotSubgroup::parent);
+  if (group.disruption == Disruption::kSurplus && group.minimum.subgroups && *group.minimum.subgroups < tops) {
+    remarks.add(
+        "a semi-preemptible gang needs only some of its subgroups: KAI may evict the others as a whole, Muster evicts "
+        "none of its pods",
+        name);
+  }
 }
 
 }  // namespace
@@ -426,7 +429,6 @@ void KubernetesGangs::settle(Gang& gang) {
   if (group.times.created.empty()) group.times.created = gang.pods.created;
   settle_preemption(group, gang.pods, now_, gang.settled);
   settle_queue(group, gang.pods, queues_, gang.settled);
-  if (!queues_.is_reclaimable(gang.settled.queue)) gang.settled.preemptible = false;
   const std::string objection = settle_nodes(group, queues_, pools_, gang.settled);
   if (!objection.empty() && group.held.empty()) group.held = keep(objection);
 }
@@ -492,6 +494,7 @@ bool KubernetesGangs::write_gang(KubernetesReading& in, json::JsonWriter& writer
     write_requests(writer, group.minimum.amounts);
   }
   snapshot_writer::write_topology_request(writer, group.topology);
+  snapshot_writer::write_disruption(writer, group.disruption);
   snapshot_writer::write_text(writer, "created", group.times.created);
   if (group.times.timeout) {
     writer.raw(R"(,"timeout":)");

@@ -13,13 +13,6 @@ void begin_group(const KubernetesObject& object, KubernetesGroup& group) {
   group.times.created = object.created;
 }
 
-bool read_annotation(KubernetesReading& in, const KubernetesObject& object, std::string_view key,
-                     std::string_view& out) {
-  json::JsonValue annotations, value;
-  return in.take(object.metadata, "annotations", annotations) && in.take(annotations, key, value) &&
-         in.text(value, out);
-}
-
 // KAI plans no pod of a group that asks for a Topology, or a level of it, that does not exist.
 bool read_topology(KubernetesReading& in, json::JsonValue constraint, const KubernetesTopologies& topologies,
                    TopologyRequest& out, std::string_view& held) {

@@ -20,9 +20,6 @@ inline void keep_first(std::string_view candidate, std::string_view& kept) {
   if (!candidate.empty() && (kept.empty() || candidate < kept)) kept = candidate;
 }
 
-// How the running pods of a group may leave. Until the format can say so, groups of the latter two keep their pods.
-enum class Disruption : std::uint8_t { kPods, kSurplus, kWhole };
-
 // The label of the nodes, queues and groups that one scheduler of KAI looks after.
 inline constexpr std::string_view kKaiPoolLabel = "kai.scheduler/node-pool";
 

@@ -203,12 +203,7 @@ bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObj
     const std::optional<std::int64_t> most = guarantees.most(object.name, resource.resource);
     if (!write_volcano_resource(in, writer, resource, {deserved, spec[1], spec[8]}, most)) return false;
   }
-  if (!is_reclaimable) {
-    unreclaimable_.insert(object.name);
-    in.remarks.add(
-        "reclaimable false of a Queue protects its pods: Muster evicts none of them, for its own queue neither",
-        object);
-  }
+  if (!is_reclaimable) writer.raw(R"(,"reclaimable":false)");
   writer.raw("}");
   return true;
 }

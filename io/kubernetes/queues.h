@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "io/kubernetes/grouping/kai_node_pools.h"
 #include "io/kubernetes/import/volcano_guarantees.h"
@@ -32,8 +31,6 @@ class KubernetesQueues {
     const auto found = held_.find(queue);
     return found == held_.end() ? std::string_view() : found->second;
   }
-  // Whether other queues may take from it.
-  bool is_reclaimable(std::string_view queue) const { return !unreclaimable_.contains(queue); }
   // Volcano: what the queue, or the nearest one above it, asks of nodes; empty: nothing.
   NodeTerm nodes_of(std::string_view queue) const;
   bool has(std::string_view queue) const { return systems_.contains(queue); }
@@ -59,7 +56,6 @@ class KubernetesQueues {
   std::unordered_map<std::string_view, System> systems_;  // by name of the queue
   std::vector<std::pair<std::string_view, std::string_view>> parents_;
   std::unordered_map<std::string_view, std::string_view> held_;  // why, by name of the queue
-  std::unordered_set<std::string_view> unreclaimable_;
   std::unordered_map<std::string_view, NodeTerm> node_groups_;  // of Volcano
   std::string common_;
   KueueQueues kueue_;

@@ -33,8 +33,7 @@ class ImportedWorkload {
   ImportedWorkload(ImportedCluster& cluster, Nanoseconds now)
       : cluster_(cluster),
         gangs_(cluster.priorities(), cluster.queues(), cluster.node_pools(), now),
-        admission_(cluster.queues().kueue(), cluster.flavors()),
-        now_(now) {}
+        admission_(cluster.queues().kueue(), cluster.flavors()) {}
 
   // For KAI's groups that do not set theirs; empty: none.
   void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }

@@ -303,6 +303,7 @@ class Counting {
             queue.weight,
             queue.preempt_min_runtime,
             queue.reclaim_min_runtime,
+            queue.reclaimable,
             staying_.usage[index],
             staying_.non_preemptible_usage[index],
             std::move(limited),

@@ -175,14 +175,14 @@ TEST(KubernetesKai, QueuesOfGroupsAreToldByLabelsToo) {
   EXPECT_EQ(queue(kai("g"), kai_pod("p")), "default");
 }
 
-TEST(KubernetesKai, ASemiPreemptibleGroupKeepsItsPods) {
+TEST(KubernetesKai, ASemiPreemptibleGroupGivesItsSurplus) {
   const auto gang = [](const char* word, const KubernetesOptions& options = {}) {
     const std::vector<Json> items = {kai("g", {{"preemptibility", word}, {"minMember", 2}}), kai_pod("p")};
     return imported(items, options);
   };
-  EXPECT_EQ(gang("semi-preemptible").gang("team/g")["preemptible"], false);
-  EXPECT_TRUE(gang("semi-preemptible").says("semi-preemptible gang could give its surplus"));
-  EXPECT_EQ(gang("preemptible").gang("team/g")["preemptible"], true);
+  EXPECT_EQ(gang("semi-preemptible").gang("team/g")["disruption"], "surplus");
+  EXPECT_EQ(gang("semi-preemptible").gang("team/g")["preemptible"], true);
+  EXPECT_FALSE(gang("preemptible").gang("team/g").contains("disruption"));
   KubernetesOptions lenient;
   lenient.strict = false;
   const ImportedObjects unknown = gang("sometimes", lenient);
@@ -454,19 +454,21 @@ TEST(KubernetesWorkload, GroupsOf136And137SpeakForThemselvesOrTheirPods) {
   EXPECT_TRUE(imported({group("scheduling.k8s.io/v7", "g")}).says("PodGroup is ignored"));
 }
 
-TEST(KubernetesWorkload, AGroupThatLeavesAsAWholeKeepsItsPods) {
-  const auto preemptible = [](const Json& mode, const char* version = "scheduling.k8s.io/v1beta1") {
+TEST(KubernetesWorkload, TheDisruptionModeSaysHowPodsLeave) {
+  const auto gang = [](const Json& mode, const char* version = "scheduling.k8s.io/v1beta1") {
     Json spec = gang_policy(1);
     spec["disruptionMode"] = mode;
-    return imported({group(version, "g", spec), beta_pod("p")}).gang("team/g")["preemptible"];
+    return imported({group(version, "g", spec), beta_pod("p")}).gang("team/g");
   };
-  EXPECT_EQ(preemptible({{"all", Json::object()}}), false);
-  EXPECT_EQ(preemptible({{"single", Json::object()}}), true);
-  EXPECT_EQ(preemptible("PodGroup", "scheduling.k8s.io/v1alpha2"), false);
-  EXPECT_EQ(preemptible("Pod", "scheduling.k8s.io/v1alpha2"), true);
-  EXPECT_EQ(preemptible({{"none", Json::object()}}), false) << "what is unknown protects";
+  EXPECT_EQ(gang({{"all", Json::object()}})["disruption"], "whole");
+  EXPECT_FALSE(gang({{"single", Json::object()}}).contains("disruption"));
+  EXPECT_EQ(gang("PodGroup", "scheduling.k8s.io/v1alpha2")["disruption"], "whole");
+  EXPECT_FALSE(gang("Pod", "scheduling.k8s.io/v1alpha2").contains("disruption"));
+  EXPECT_EQ(gang({{"none", Json::object()}})["preemptible"], false) << "what is unknown protects";
   Json basic = {{"schedulingPolicy", {{"basic", Json::object()}}}, {"disruptionMode", {{"all", Json::object()}}}};
-  EXPECT_EQ(imported({beta("g", basic), beta_pod("p")}).gang("team/g")["minMember"], 0) << "its pods start one by one";
+  const Json together = imported({beta("g", basic), beta_pod("p")}).gang("team/g");
+  EXPECT_EQ(together["disruption"], "whole");
+  EXPECT_EQ(together["minMember"], 0) << "its pods start one by one";
 }
 
 TEST(KubernetesWorkload, WhatCannotBeToldIsHeld) {
@@ -619,11 +621,10 @@ TEST(KubernetesVolcano, OtherQueuesNeverGetWhatOneIsGuaranteed) {
 }
 
 TEST(KubernetesVolcano, NothingIsReclaimedFromAQueueThatForbidsIt) {
-  for (const bool reclaimable : {false, true}) {
-    const Json queue = volcano_queue("q", {{"reclaimable", reclaimable}});
-    const Json gang = imported({queue, volcano("g", {{"queue", "q"}}), volcano_pod("p")}).gang("team/g");
-    EXPECT_EQ(gang["preemptible"], reclaimable);
-  }
+  const ImportedObjects made =
+      imported({volcano_queue("a", {{"reclaimable", false}}), volcano_queue("b", {{"reclaimable", true}})});
+  EXPECT_EQ(made.queue("a")["reclaimable"], false);
+  EXPECT_FALSE(made.queue("b").contains("reclaimable"));
 }
 
 // What the pod of a group in this queue asks of nodes.

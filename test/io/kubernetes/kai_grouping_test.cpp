@@ -211,7 +211,7 @@ TEST(KubernetesKaiGrouping, LabelsOfOwnersAndPodsSetPriorityAndPreemptibility) {
   EXPECT_EQ(gang_of_job(templated, classes)["preemptible"], true);
   const char* key = "kai.scheduler/preemptibility";
   EXPECT_EQ(gang_of_job(labelled(train_job(), key, "non-preemptible"))["preemptible"], false);
-  EXPECT_EQ(gang_of_job(labelled(train_job(), key, "semi-preemptible"))["preemptible"], false);
+  EXPECT_EQ(gang_of_job(labelled(train_job(), key, "semi-preemptible"))["disruption"], "surplus");
   EXPECT_EQ(gang_of_job(labelled(train_job(), key, "rarely"))["preemptible"], false) << "what is unknown protects";
 }
 

@@ -51,6 +51,11 @@ const Breach kPreemptingBreaches[] = {
      "evict firm-0 preempt high"},
     {"a pending pod is evicted", referee::Rule::kWho, "evict elastic-1 preempt high", "evict unplaced-0 preempt high"},
     {"half of a gang is evicted", referee::Rule::kWholeGangs, "evict low-1 preempt high\n", ""},
+    {"a surplus pod of a gang that leaves as a whole", referee::Rule::kWholeGangs,
+     R"("name":"elastic","queue":"q","priority":10,)",
+     R"("name":"elastic","queue":"q","priority":10,"disruption":"whole",)"},
+    {"the minimum of a gang that gives its surplus only", referee::Rule::kWholeGangs,
+     R"("name":"low","queue":"q","priority":10,)", R"("name":"low","queue":"q","priority":10,"disruption":"surplus",)"},
     {"for a gang of another queue", referee::Rule::kPreempt, "evict elastic-1 preempt high",
      "evict elastic-1 preempt foreign"},
     {"for a gang of the same priority", referee::Rule::kPreempt, "evict elastic-1 preempt high",
@@ -72,6 +77,20 @@ TEST(RefereeOfPreemption, PassesAValidPlan) { expect_valid(kPreempting); }
 
 TEST(RefereeOfPreemption, FindsEveryBreach) {
   for (const Breach& breach : kPreemptingBreaches) expect_found(kPreempting, breach);
+}
+
+TEST(RefereeOfPreemption, LetsTheSurplusOfAGangGoThatKeepsItsMinimum) {
+  Scenario scenario = kPreempting;
+  replace_once(scenario.snapshot, R"("name":"elastic","queue":"q","priority":10,)",
+               R"("name":"elastic","queue":"q","priority":10,"disruption":"surplus",)");
+  expect_valid(scenario);
+}
+
+TEST(RefereeOfPreemption, LetsAGangGoAsAWholeThatDoesNotLeaveOtherwise) {
+  Scenario scenario = kPreempting;
+  replace_once(scenario.snapshot, R"("name":"low","queue":"q","priority":10,)",
+               R"("name":"low","queue":"q","priority":10,"disruption":"whole",)");
+  expect_valid(scenario);
 }
 
 // Its victims lose 101, 900 and 1 GPU seconds; the gang of three GPUs has waited 400 s.
@@ -198,6 +217,8 @@ place distant-0 n2
 const Breach kReclaimingBreaches[] = {
     {"reclaim is not among the actions", referee::Rule::kAction, R"("time":1000,)",
      R"("time":1000,"policy":{"actions":["place","preempt"]},)"},
+    {"from a queue of which nothing may be reclaimed", referee::Rule::kReclaim, R"("reclaimMinRuntime":"100s")",
+     R"("reclaimMinRuntime":"100s","reclaimable":false)"},
     {"for a gang of the same queue", referee::Rule::kReclaim, "evict b-0 reclaim claim", "evict b-0 reclaim brother"},
     {"for a gang that is not placed", referee::Rule::kReclaim, "evict b-0 reclaim claim", "evict b-0 reclaim idle"},
     {"for no gang", referee::Rule::kReclaim, "evict b-0 reclaim claim", "evict b-0 reclaim"},
