@@ -35,7 +35,7 @@ bool moves_or_evicts(const Actions& actions) { return actions.consolidate || act
 // What makes the answers of two queues equal.
 using Signature =
     std::tuple<std::uint32_t, std::int32_t, QueueAmounts, QueueAmounts, std::array<double, kQueueResources>,
-               Nanoseconds, Nanoseconds, QueueAmounts, QueueAmounts, std::vector<Amount>, Work>;
+               Nanoseconds, Nanoseconds, bool, QueueAmounts, QueueAmounts, std::vector<Amount>, Work>;
 
 class Counting {
  public:
