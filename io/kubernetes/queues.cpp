@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "io/kubernetes/dialects/share_dialect.h"
 #include "io/kubernetes/groups.h"
 
 namespace muster::kubernetes {
@@ -95,6 +96,12 @@ struct VolcanoAmounts {
   json::JsonValue quota, limit, weight;
 };
 
+bool is_zero(KubernetesReading& in, json::JsonValue amount) {
+  Quantity quantity;
+  if (!amount || !in.try_without_path([&] { return in.read_quantity(amount, quantity); })) return false;
+  return count_units(quantity, QuantityUnit::kOne, Rounding::kUp).value_or(1) == 0;
+}
+
 // `most`: less than the limit, or as much; none: the limit is all.
 bool write_volcano_resource(KubernetesReading& in, json::JsonWriter& writer, const VolcanoResource& resource,
                             const VolcanoAmounts& all, std::optional<std::int64_t> most) {
@@ -103,6 +110,7 @@ bool write_volcano_resource(KubernetesReading& in, json::JsonWriter& writer, con
   for (const json::JsonValue amount : {quota, limit}) {
     if (amount && !in.expect_text_or_number(amount, "a quantity")) return false;
   }
+  if (resource.key != "gpu" && is_zero(in, limit)) limit = {};  // Volcano takes no cpu or memory for no bound
   writer.raw(",").string(resource.key).raw(R"(:{"quota":)");
   quota ? write_json(writer, in.document, quota) : static_cast<void>(writer.raw("0"));
   if (most) {
@@ -112,6 +120,49 @@ bool write_volcano_resource(KubernetesReading& in, json::JsonWriter& writer, con
     write_json(writer, in.document, limit);
   }
   return write_weight(in, writer, all.weight, "1");
+}
+
+// Adds the names of the resources of an object that have no shares.
+bool add_others(KubernetesReading& in, json::JsonValue amounts, std::set<std::string_view>& names) {
+  if (!amounts) return true;
+  if (!in.expect(amounts, json::JsonKind::kObject)) return false;
+  for (const json::JsonMember member : amounts.members()) {
+    if (std::ranges::find(kVolcanoResources, member.key, &VolcanoResource::resource) != kVolcanoResources.end()) continue;
+    if (!member.value.is(json::JsonKind::kNull)) names.insert(member.key);
+  }
+  return true;
+}
+
+// Of resources without shares: the limit holds, the quota is not counted.
+bool write_volcano_others(KubernetesReading& in, json::JsonWriter& writer, const KubernetesObject& object,
+                          const VolcanoAmounts& all, const VolcanoGuarantees& guarantees) {
+  std::set<std::string_view> names = guarantees.resources();
+  for (const VolcanoResource& resource : kVolcanoResources) names.erase(resource.resource);
+  if (!add_others(in, all.quota, names) || !add_others(in, all.limit, names)) return false;
+  bool first = true;
+  for (const std::string_view name : names) {
+    const json::JsonValue quota = member_of(all.quota, name), limit = member_of(all.limit, name);
+    const std::optional<std::int64_t> most = guarantees.most(object.name, name);
+    if (!quota && !limit && !most) continue;
+    for (const json::JsonValue amount : {quota, limit}) {
+      if (amount && !in.expect_text_or_number(amount, "a quantity")) return false;
+    }
+    if (const ShareDialect* dialect = dialect_of_resource(name); dialect != nullptr && !dialect->keeps_resources) {
+      in.remarks.add("a bound of a Queue on " + std::string(name) + " is ignored: its pods may have more of it", object);
+      continue;
+    }
+    writer.raw(first ? R"(,"resources":{)" : ",").string(name).raw(":{");
+    first = false;
+    if (quota) write_json(writer.raw(R"("quota":)"), in.document, quota);
+    if (most) {
+      writer.raw(quota ? "," : "").raw(R"("limit":)").integer(*most);
+    } else if (limit) {
+      write_json(writer.raw(quota ? "," : "").raw(R"("limit":)"), in.document, limit);
+    }
+    writer.raw("}");
+  }
+  if (!first) writer.raw("}");
+  return true;
 }
 
 constexpr std::string_view kNodeGroupLabel = "volcano.sh/nodegroup-name";
@@ -203,6 +254,7 @@ bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObj
     const std::optional<std::int64_t> most = guarantees.most(object.name, resource.resource);
     if (!write_volcano_resource(in, writer, resource, {deserved, spec[1], spec[8]}, most)) return false;
   }
+  if (!write_volcano_others(in, writer, object, {deserved, spec[1], spec[8]}, guarantees)) return false;
   if (!is_reclaimable) writer.raw(R"(,"reclaimable":false)");
   writer.raw("}");
   return true;

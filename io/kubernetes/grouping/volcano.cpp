@@ -50,7 +50,7 @@ void make_volcano_group(KubernetesReading& in, const std::vector<const Kubernete
   group.minimum.members = min_member_of(above);
   if (*group.minimum.members > 1) group.minimum.amounts = amounts_of(pod, *group.minimum.members);
   const json::JsonValue metadata = metadata_of(pod);
-  group.queue = text_at(annotations_of(metadata), "scheduling.volcano.sh/queue-name");
+  group.queue = text_at(annotations_of(metadata), kVolcanoQueueAnnotation);
   if (group.queue.empty()) group.queue = "default";
   read_volcano_metadata(in, metadata, pod.full_name(), group);
   if (!above.empty()) read_volcano_metadata(in, above.front()->metadata, above.front()->title(), group);

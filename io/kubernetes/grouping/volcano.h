@@ -10,6 +10,8 @@
 namespace muster::kubernetes {
 
 inline constexpr std::string_view kVolcanoScheduler = "volcano";
+// Of pods, of objects that make them, and of their namespace.
+inline constexpr std::string_view kVolcanoQueueAnnotation = "scheduling.volcano.sh/queue-name";
 
 // Sets the reference of the pod; `group` is the one that it names. `above`: the objects above the pod that the list
 // has, the nearest first. Cost: O(labels and annotations).

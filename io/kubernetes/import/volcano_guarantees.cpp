@@ -74,6 +74,12 @@ std::int64_t VolcanoGuarantees::available(std::string_view name, std::string_vie
   return std::min(left, amount_in(queue.capability, resource, left));
 }
 
+std::set<std::string_view> VolcanoGuarantees::resources() const {
+  std::set<std::string_view> names;
+  for (const auto& [key, amount] : below_) names.insert(key.second);
+  return names;
+}
+
 std::optional<std::int64_t> VolcanoGuarantees::most(std::string_view name, std::string_view resource) const {
   const auto found = queues_.find(name);
   if (found == queues_.end() || guaranteed_beside(found->second, resource, 0) == 0) return {};

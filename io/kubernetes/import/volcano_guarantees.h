@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -24,6 +25,8 @@ class VolcanoGuarantees {
   // The most that the queue can get of a resource, in its unit: its capability, and what the guarantees of the queues
   // beside it, and beside those above it, leave. None: they leave all that the queue above it gets.
   std::optional<std::int64_t> most(std::string_view queue, std::string_view resource) const;
+  // Those of which any queue has a guarantee. Cost: O(guarantees).
+  std::set<std::string_view> resources() const;
 
  private:
   using Amounts = std::map<std::string_view, std::int64_t>;

@@ -108,6 +108,8 @@ bool ImportedWorkload::read_kueue(ObjectVisitor& visitor) {
   return visitor.each(KubernetesKind::kWorkloadPriorityClass, [&](const auto& object) {
     return kueue_.add_priority_class(in, object);
   }) && visitor.each(KubernetesKind::kNamespace, [&](const auto& object) {
+    const std::string_view queue = text_at(annotations_of(object.metadata), kVolcanoQueueAnnotation);
+    if (!queue.empty()) volcano_queues_[object.name] = queue;
     return admission_.add_namespace(in, object);
   });
 }
@@ -212,6 +214,12 @@ bool ImportedWorkload::awaits_volcano_group(const KubernetesPod& pod) {
          pod.constraints.scheduler == kVolcanoScheduler && pod.membership.labels.kueue_queue.empty();
 }
 
+// The queue of a new PodGroup of Volcano that names none is that of its namespace.
+void ImportedWorkload::settle_volcano_queue(KubernetesGroup& group) const {
+  const auto found = volcano_queues_.find(group.identity.namespace_name);
+  if (found != volcano_queues_.end() && group.queue == "default") group.queue = found->second;
+}
+
 void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
   GroupLabels& labels = pod.membership.labels;
   KueueQueues& kueue = cluster_.queues().kueue();
@@ -233,6 +241,7 @@ void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
   } else if (awaits_volcano_group(pod)) {
     KubernetesGroup group;
     make_volcano_group(in, owners_.above(pod), pod, group);
+    settle_volcano_queue(group);
     add(group);
   }
   gangs_.join(pod);
@@ -244,6 +253,7 @@ bool ImportedWorkload::expand_templates(KubernetesReading& in, const std::vector
     KubernetesGroup group;
     if (!read_group(in, kind, object, group)) return false;
     group.minimum.amounts = all_pods;
+    if (kind == KubernetesKind::kVolcanoGroup) settle_volcano_queue(group);
     gangs_.add_made(group);
     return true;
   };

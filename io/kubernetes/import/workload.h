@@ -82,6 +82,7 @@ class ImportedWorkload {
   void bind(KubernetesPod& pod) const;
   static bool awaits_volcano_group(const KubernetesPod& pod);
   bool awaits_kai_group(const KubernetesReading& reading, const KubernetesPod& pod) const;
+  void settle_volcano_queue(KubernetesGroup& group) const;
   void stand_in(const LackingCard& card);
   void join(KubernetesReading& reading, KubernetesPod& pod);
   void forbid_evictions(KubernetesRemarks& remarks);
@@ -101,6 +102,7 @@ class ImportedWorkload {
   KueueWorkloads kueue_;
   KueueAdmission admission_;
   std::optional<KaiPodGrouper> kai_grouper_;  // once the reading is known
+  std::unordered_map<std::string_view, std::string_view> volcano_queues_;  // by namespace
   KubernetesStorage storage_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
   std::vector<KubernetesPod> pods_;

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "io/kubernetes/grouping/volcano.h"
+
 namespace muster::kubernetes {
 
 namespace {
 
 constexpr std::string_view kVolcano = "volcano", kCoscheduling = "scheduler-plugins-scheduler";
-constexpr std::string_view kQueueAnnotation = "scheduling.volcano.sh/queue-name";
 
 // The label or annotation of the object as it acts, else of the object of the input.
 std::string_view text_of(const PodMaker& maker, std::string_view part, std::string_view key) {
@@ -85,12 +86,12 @@ std::int64_t members_of(const PodMaker& maker) {
 
 std::string_view volcano_queue(const PodMaker& maker) {
   if (!maker.policy.queue.empty()) return maker.policy.queue;
-  const std::string_view annotated = text_of(maker, "annotations", kQueueAnnotation);
+  const std::string_view annotated = text_of(maker, "annotations", kVolcanoQueueAnnotation);
   if (!annotated.empty()) return annotated;
   const std::string_view labelled = text_of(maker, "labels", "volcano.sh/queue-name");
   if (!labelled.empty()) return labelled;
   for (const PodRole& role : maker.roles) {
-    const std::string_view of_pods = text_in(role.metadata, "annotations", kQueueAnnotation);
+    const std::string_view of_pods = text_in(role.metadata, "annotations", kVolcanoQueueAnnotation);
     if (!of_pods.empty()) return of_pods;
   }
   return {};

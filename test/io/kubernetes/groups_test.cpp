@@ -199,7 +199,7 @@ Json in_pool(Json made, const char* pool) { return labelled(std::move(made), "ka
 std::string placed_in(std::vector<Json> items, const Json& of_group) {
   items.push_back(of_group);
   items.push_back(kai_pod("p"));
-  const Json& made = imported(items).pod("team/p");
+  const Json made = imported(items).pod("team/p");
   if (made.value("status", "") == "gated" || made.contains("held")) return made.value("held", "held");
   if (!made.contains("nodeAffinity")) return "";
   return made["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]
@@ -632,7 +632,7 @@ std::string nodes_asked(const std::vector<Json>& queues, const char* queue) {
   std::vector<Json> items = queues;
   items.push_back(volcano("g", {{"queue", queue}}));
   items.push_back(volcano_pod("p"));
-  const Json& made = imported(items).pod("team/p");
+  const Json made = imported(items).pod("team/p");
   if (made.value("status", "") == "gated") return "held";
   if (!made.contains("nodeAffinity")) return "";
   return made["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"].dump();

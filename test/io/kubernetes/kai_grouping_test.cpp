@@ -192,7 +192,7 @@ TEST(KubernetesKaiGrouping, AnnotationsOfTheOwnerAreItsTopology) {
   EXPECT_EQ(gang["topology"]["preferred"], "block");
   const ImportedObjects unknown = imported({job}, {.expand = true});
   EXPECT_EQ(unknown.pod("team/train-0")["status"], "gated");
-  EXPECT_TRUE(unknown.says("require the topology level \"rack\""));
+  EXPECT_TRUE(unknown.says("ask for the topology level \"rack\""));
   const Json alone = annotated(annotated(of_kai("p"), "kai.scheduler/topology", "t"),
                                "kai.scheduler/topology-required-placement", "rack");
   EXPECT_EQ(imported({topology, alone}).gang("team/p")["topology"]["required"], "rack") << "a pod is its own owner";
@@ -250,7 +250,7 @@ TEST(KubernetesKaiGrouping, TheNodePoolOfTheOwnerOrThePodHolds) {
   const auto pool_of = [](const Json& made, const std::vector<Json>& more = {}) {
     std::vector<Json> items = more;
     items.push_back(made);
-    const Json& pod = imported(items).pod("team/p");
+    const Json pod = imported(items).pod("team/p");
     return pod["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]
               ["matchExpressions"][0]["values"][0];
   };
