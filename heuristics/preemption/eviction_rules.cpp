@@ -355,7 +355,8 @@ bool EvictionRules::reclaims_hold(const ClusterState& end_state, const std::vect
 void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) const {
   const GangIndex index = problem_.pods[eviction.pod].gang;
   const Gang& gang = problem_.gangs[index];
-  const bool is_one_pod = gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1;
+  const bool is_one_pod =
+      gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1 && !gang.leaves_whole;
   if (!is_one_pod && kinds.known_gangs.insert(index).second) kinds.gangs.push_back(index);
   if (eviction.reason != EvictionReason::kReclaim) return;
   if (kinds.known_reclaims.emplace(claimant_kind(eviction.for_gang), gang.queue).second)
@@ -381,7 +382,9 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
       lost.push_back(eviction);
     } else if (!is_home(end_state, eviction.pod)) {
       ++moves;
-      if (!is_satisfied(end_state, problem_.pods[eviction.pod].gang)) return false;  // what is placed has its minimum
+      const GangIndex gang = problem_.pods[eviction.pod].gang;
+      if (problem_.gangs[gang].leaves_whole) return false;
+      if (!is_satisfied(end_state, gang)) return false;  // what is placed has its minimum
     }
   }
   const auto& most = problem_.snapshot->policy.max_moves;

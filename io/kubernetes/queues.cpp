@@ -99,7 +99,8 @@ struct VolcanoAmounts {
 bool is_zero(KubernetesReading& in, json::JsonValue amount) {
   Quantity quantity;
   if (!amount || !in.try_without_path([&] { return in.read_quantity(amount, quantity); })) return false;
-  return count_units(quantity, QuantityUnit::kOne, Rounding::kUp).value_or(1) == 0;
+  const auto units = count_units(quantity, QuantityUnit::kOne, Rounding::kUp);
+  return units && *units == 0;
 }
 
 // `most`: less than the limit, or as much; none: the limit is all.

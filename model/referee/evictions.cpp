@@ -57,10 +57,11 @@ std::string disruption_objection(const Case& c, GangIndex index) {
   if (source == nullptr || source->disruption == Disruption::kPods) return {};
   const auto is_moved = [&c](PodIndex pod) { return c.eviction[pod] != nullptr && !c.is_lost(pod); };
   const auto stays = [&c](PodIndex pod) { return c.runs(pod) && c.eviction[pod] == nullptr; };
+  const auto is_there = [&c](PodIndex pod) { return c.is_there_after(pod); };
   if (source->disruption == Disruption::kWhole) {
     if (std::ranges::any_of(gang.pods, is_moved)) return "a pod of it is moved, but it leaves as a whole or not at all";
-    return std::ranges::any_of(gang.pods, stays) ? "it loses pods, but not all: it leaves as a whole or not at all"
-                                                 : "";
+    return std::ranges::any_of(gang.pods, is_there) ? "it loses pods, but not all: it leaves as a whole or not at all"
+                                                    : "";
   }
   const auto is_stale_eviction = [&c](PodIndex pod) {
     return c.eviction[pod] == nullptr || c.eviction[pod]->reason == EvictionReason::kStale;
