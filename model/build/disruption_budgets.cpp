@@ -6,11 +6,13 @@
 // against every running pod of its namespace. Cost: O(budgets + running pods x labels), plus the pods of each budget
 // and the pods matched against budgets without a value.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "model/base/require.h"
+#include "model/base/saturating.h"
 #include "model/build/stages.h"
 #include "model/snapshot/filters.h"
 
@@ -26,6 +28,41 @@ struct Candidate {
   std::int64_t selected = 0;  // running pods
   bool exclusive = false;
 };
+
+// `apply(gang, leaf)` for the leaves whose minimum stays.
+template <class Apply>
+void for_each_kept_leaf(const ProblemDraft& draft, const Apply& apply) {
+  for (std::size_t i = 0; i < draft.snapshot.gangs.size(); ++i) {
+    const Gang& gang = draft.problem.gangs[GangIndex(i)];
+    if (draft.snapshot.gangs[i].disruption != Disruption::kSurplus || !gang.preemptible) continue;
+    for (const GroupIndex group : gang.groups) {
+      if (draft.problem.groups[group].is_leaf()) apply(gang, draft.problem.groups[group]);
+    }
+  }
+}
+
+// Which pods are the minimum is open: those that use most of the queue count.
+void count_core(Problem& problem, const Gang& gang, const Group& leaf) {
+  if (gang.queue.is_none()) return;
+  std::vector<QueueAmounts> used;
+  std::int32_t needed = leaf.minimum;
+  for (const PodIndex index : leaf.pods) {
+    const Pod& pod = problem.pods[index];
+    if (pod.status == PodStatus::kSucceeded) --needed;
+    if (pod.status == PodStatus::kRunning)
+      used.push_back(queue_usage(problem.pod_classes[pod.pod_class], problem.class_of(pod.node)));
+  }
+  std::ranges::sort(used, std::ranges::greater{});
+  used.resize(std::min(used.size(), static_cast<std::size_t>(std::max(0, needed))));
+  for (const QueueIndex queue : problem.queues[gang.queue].ancestors) {
+    for (const QueueAmounts& amounts : used) {
+      for (std::size_t r = 0; r < kQueueResources; ++r) {
+        Amount& sum = problem.queues[queue].core_usage[r];
+        sum = saturating_add(sum, amounts[r]);
+      }
+    }
+  }
+}
 
 class BudgetFinder {
  public:
@@ -122,14 +159,7 @@ class BudgetFinder {
   // Of gangs that give their surplus only. Those that have no surplus, or whose minimum does not run, are not
   // preemptible (resolve_gangs).
   void keep_minimums() {
-    Problem& problem = draft_.problem;
-    for (std::size_t i = 0; i < draft_.snapshot.gangs.size(); ++i) {
-      const Gang& gang = problem.gangs[GangIndex(i)];
-      if (draft_.snapshot.gangs[i].disruption != Disruption::kSurplus || !gang.preemptible) continue;
-      for (const GroupIndex group : gang.groups) {
-        if (problem.groups[group].is_leaf()) keep_minimum(gang, problem.groups[group]);
-      }
-    }
+    for_each_kept_leaf(draft_, [this](const Gang& gang, const Group& leaf) { keep_minimum(gang, leaf); });
   }
 
   void keep_minimum(const Gang& gang, const Group& leaf) {
@@ -217,6 +247,10 @@ void keep_stale_gangs(Problem& problem, const Snapshot& snapshot) {
 }
 
 }  // namespace
+
+void count_kept_minimums(ProblemDraft& draft) {
+  for_each_kept_leaf(draft, [&](const Gang& gang, const Group& leaf) { count_core(draft.problem, gang, leaf); });
+}
 
 Failure build_disruption_budgets(ProblemDraft& draft) {
   MUSTER_REQUIRE_SLOW(std::ranges::none_of(draft.problem.groups,
