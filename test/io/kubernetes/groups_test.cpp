@@ -26,6 +26,8 @@ Json priority_class(const char* name, int value) {
 Json kai_queue(const char* name, Json spec = Json::object()) {
   return object("scheduling.run.ai/v2", "Queue", name, std::move(spec));
 }
+constexpr const char* kVolcanoQueue = "scheduling.volcano.sh/queue-name";
+
 Json volcano_queue(const char* name, Json spec = Json::object()) {
   return object("scheduling.volcano.sh/v1beta1", "Queue", name, std::move(spec));
 }
@@ -601,7 +603,7 @@ TEST(KubernetesVolcano, QueuesHaveDeservedOrGuaranteedAndCapability) {
                 volcano_queue("c")});
   EXPECT_EQ(made.find("queues", "root"), nullptr);
   EXPECT_EQ(made.queue("a"), Json::parse(R"({"name":"a","priority":7,"cpu":{"quota":"8","weight":3},
-      "memory":{"quota":0,"limit":"1Gi","weight":3},"gpu":{"quota":"4","weight":3}})"));
+      "memory":{"quota":0,"limit":"1Gi","weight":3},"gpu":{"quota":"4","weight":3},"resources":{"rdma/hca":{"quota":"1"}}})"));
   EXPECT_EQ(made.queue("b"), Json::parse(R"({"name":"b","parent":"a","cpu":{"quota":0,"weight":1},
       "memory":{"quota":"2Gi","weight":1},"gpu":{"quota":0,"weight":1}})"));
   EXPECT_EQ(made.queue("c")["cpu"], (Json{{"quota", 0}, {"weight", 1}}));
@@ -618,6 +620,32 @@ TEST(KubernetesVolcano, OtherQueuesNeverGetWhatOneIsGuaranteed) {
   EXPECT_EQ(made.queue("capped")["cpu"]["limit"], 62.5) << "64 cores less 1.5";
   EXPECT_EQ(made.queue("below")["cpu"]["limit"], 62.5);
   EXPECT_FALSE(made.queue("capped")["memory"].contains("limit"));
+}
+
+TEST(KubernetesVolcano, QueuesBoundAnyResource) {
+  const Json bounded = volcano_queue("bounded", Json::parse(R"({"capability":{"cpu":"0","memory":"0","nvidia.com/gpu":"0",
+      "pods":"2","nvidia.com/mig-1g.10gb":3},"deserved":{"huawei.com/Ascend910":"8"}})"));
+  const Json firm = volcano_queue("firm", Json::parse(R"({"guarantee":{"resource":{"amd.com/gpu":"3"}}})"));
+  Json amd = node("n", 8);
+  amd["status"]["allocatable"]["amd.com/gpu"] = "8";
+  const ImportedObjects made = imported({amd, bounded, firm});
+  EXPECT_EQ(made.queue("bounded")["resources"], Json::parse(R"({"amd.com/gpu":{"limit":5},
+      "huawei.com/Ascend910":{"quota":"8"},"nvidia.com/mig-1g.10gb":{"limit":3},"pods":{"limit":"2"}})"));
+  EXPECT_EQ(made.queue("bounded")["gpu"]["limit"], "0");
+  EXPECT_FALSE(made.queue("bounded")["cpu"].contains("limit")) << "for Volcano no cpu is no bound";
+  EXPECT_FALSE(made.queue("bounded")["memory"].contains("limit"));
+  EXPECT_EQ(made.queue("firm")["resources"], Json::parse(R"({"amd.com/gpu":{"quota":"3"}})"));
+}
+
+TEST(KubernetesVolcano, TheNamespaceNamesTheQueueOfNewGroups) {
+  const Json space = annotated(object("v1", "Namespace", "team", Json::object()), kVolcanoQueue, "q");
+  const Json bare = pod("p", {{"schedulerName", "volcano"}});
+  EXPECT_EQ(imported({volcano_queue("q"), space, bare}).gang("team/p")["queue"], "q");
+  EXPECT_EQ(imported({volcano_queue("q"), volcano_queue("own"), space, annotated(bare, kVolcanoQueue, "own")})
+                .gang("team/p")["queue"],
+            "own");
+  EXPECT_EQ(imported({volcano_queue("q"), space, volcano("g"), volcano_pod("p")}).gang("team/g")["queue"], "default")
+      << "a group that exists has its queue";
 }
 
 TEST(KubernetesVolcano, NothingIsReclaimedFromAQueueThatForbidsIt) {
