@@ -12,6 +12,7 @@
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program_name.h"
+#include "io/kubernetes/known/dialects.h"
 
 namespace muster::cli {
 namespace {
@@ -75,7 +76,9 @@ const CommandSyntax& help_syntax() {
   static const CommandSyntax syntax{
       "muster help [COMMAND] [OPTION...]",
       "Lists the commands, or prints the help of one, which is also that of muster COMMAND --help.",
-      {{"list", "", "print the name of each command, a tab, and its summary, one command per line"}},
+      {{"list", "", "print the name of each command, a tab, and its summary, one command per line"},
+       {"keys", "",
+        "print what the import of Kubernetes objects does with each annotation, label and field that it knows"}},
       0,
       2};
   return syntax;
@@ -89,6 +92,7 @@ const CommandSyntax& version_syntax() {
 int run_help(int argc, const char* const* argv) {
   const Settings settings(help_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(help_syntax()), kExitAnswered);
+  if (settings.is_on("keys")) return print(kubernetes::known::table_text(), kExitAnswered);
   if (settings.is_on("list")) return print(command_list(), kExitAnswered);
   return print(settings.arguments().empty() ? help_overview() : help_of(settings.arguments()), kExitAnswered);
 }

@@ -267,7 +267,7 @@ PlanDifference::Side side_of(const muster_v1::ReadPlan& plan) {
   return {plan.id,
           {},
           std::string(origin_name(plan.solver.origin)),
-          std::string(proof_name(plan.solver.proof)),
+          std::string(proof_name(plan.solver.proof)).append(plan.solver.of_what_was_read ? " of what was read" : ""),
           plan.solver.elapsed_ms,
           plan.solver.deadline_missed};
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "model/snapshot/unread.h"
+
 namespace muster::cli {
 std::string duration_words(Nanoseconds duration) {
   constexpr std::array<std::pair<std::int64_t, char>, 4> kUnits = {{{86'400, 'd'}, {3'600, 'h'}, {60, 'm'}, {1, 's'}}};
@@ -20,6 +22,16 @@ std::string duration_words(Nanoseconds duration) {
     if (++written == 2) break;
   }
   return text.empty() ? "0s" : text;
+}
+
+std::string proven_words(const Snapshot& snapshot, std::string_view what) {
+  const std::string_view scope = scope_of_proof(snapshot.anomalies);
+  return fmt::format("yes{}{}; no better plan starts {}", scope.empty() ? "" : ",", scope, what);
+}
+
+void note_scope(const Snapshot& snapshot, AnswerDocument& document) {
+  if (has_unread(snapshot.anomalies))
+    document.add_note("Proven of what was read: some keys of the cluster's objects are not read.", Meaning::kWarning);
 }
 
 Cell gpu_cell(MicroGpu amount) {

@@ -10,6 +10,7 @@
 #include "io/json/json_writer.h"
 #include "model/base/words.h"
 #include "model/build/build_problem.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::cli {
 namespace {
@@ -118,7 +119,7 @@ std::string told_warnings(const Anomalies& anomalies) {
   std::size_t told = 0;
   std::size_t count = anomalies.more;
   for (const Warning& warning : sorted_warnings(anomalies)) {
-    if (warning.object == kImportRemark) continue;  // reported already
+    if (is_remark(warning)) continue;  // reported already
     ++count;
     if (told == kMostTold) continue;
     ++told;

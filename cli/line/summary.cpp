@@ -11,6 +11,7 @@
 #include "cli/terminal/terminal.h"
 #include "model/base/words.h"
 #include "model/objective/wholeness.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::cli {
 namespace {
@@ -146,7 +147,7 @@ std::string level_line(const SolvedLine& line) {
     return text + fmt::format(", bound {:.10g}, gap {:.3f} %", static_cast<double>(*level.bound) / scale,
                               100 * line.solution.gap);
   }
-  return "  every level proven optimal";
+  return fmt::format("  every level proven optimal{}", scope_of_proof(line.problem.snapshot->anomalies));
 }
 
 }  // namespace
@@ -155,9 +156,11 @@ std::string summary_of(const SolvedLine& line) {
   const auto seconds = [](portfolio::Clock::duration duration) {
     return std::chrono::duration<double>(duration).count();
   };
-  return fmt::format("{}\n{}{}{}{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
+  const bool is_optimal = line.solution.proof == Proof::kOptimal;
+  return fmt::format("{}\n{}{}{}{}\n{}\n  by {}, proof {}{}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
                      moves_line(line), starts_line(line), warnings_line(line), level_line(line),
-                     origin_name(line.solution.origin), proof_name(line.solution.proof), seconds(line.elapsed),
+                     origin_name(line.solution.origin), proof_name(line.solution.proof),
+                     is_optimal ? scope_of_proof(line.problem.snapshot->anomalies) : "", seconds(line.elapsed),
                      seconds(line.budget));
 }
 

@@ -9,6 +9,7 @@
 #include "io/muster_v1/plan_line.h"
 #include "model/build/build_problem.h"
 #include "model/referee/referee.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::cli {
 namespace {
@@ -71,6 +72,8 @@ void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_v
     return;
   }
   check_warnings(snapshot.anomalies, *read, findings);
+  if (read->solver.of_what_was_read != has_unread(snapshot.anomalies))
+    findings.push_back({{}, "solver", "proofOf is not what the warnings about unread keys say"});
   const FairShares shares = compute_fair_shares(problem);
   const std::vector<referee::Violation> violations = referee::check_plan(snapshot, problem, shares, read->plan);
   for (const referee::Violation& violation : violations) {

@@ -11,6 +11,7 @@
 #include "io/kubernetes/object/slim.h"
 #include "io/muster_v1/settle.h"
 #include "io/state/delta_reader.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::cli {
 namespace {
@@ -226,7 +227,7 @@ ParsedLine copied_line(const KeptSnapshot& kept, const muster_v1::ReaderOptions&
   line.snapshot->anomalies.strict = options.strict;
   muster_v1::settle(options.policy, *line.snapshot);
   for (const Warning& warning : line.snapshot->anomalies.warnings) {
-    if (warning.object == kImportRemark) line.remarks.push_back(warning.message);
+    if (is_remark(warning)) line.remarks.push_back(remark_text(warning));
   }
   line.parsing = portfolio::Clock::now() - begun;
   return line;

@@ -189,10 +189,12 @@ void settle_queue(KubernetesGroup& group, const GangPods& pods, KubernetesQueues
   const bool is_kueue = queue.empty() && !is_kai && !pods.kueue_queue.empty();
   if (is_kueue) {
     settled.queue = settle_kueue_queue(queues.kueue(), pods, group);
+    group.heed(queues.hold_of_local(group.identity.namespace_name, pods.kueue_queue));
     return;
   }
   if (queue.empty() || (queue == "default" && !queues.has(queue))) settled.queue = queues.common_queue();
   if (group.held.empty()) group.held = queues.held(settled.queue);
+  group.heed(queues.hold_of(settled.queue));
 }
 
 // Node pools of KAI, groups of nodes of Volcano. Returns why no scheduler places the group; empty: one does.
@@ -320,6 +322,7 @@ void GangPods::add(const KubernetesPod& pod, std::int32_t priority) {
   highest_priority = std::max(highest_priority, priority);
   never_preempts = never_preempts && pod.priority.never_preempts;
   has_fixed = has_fixed || pod.owner.is_fixed;
+  has_protected = has_protected || pod.state.is_protected;
   forbids_preemption = forbids_preemption || labels.volcano_forbids_preemption ||
                        !pod.membership.dialect.allows_preemption.value_or(true);
   if (labels.min_available) min_available = std::max(min_available.value_or(0), *labels.min_available);
@@ -431,6 +434,7 @@ void KubernetesGangs::settle(Gang& gang) {
   settle_queue(group, gang.pods, queues_, gang.settled);
   const std::string objection = settle_nodes(group, queues_, pools_, gang.settled);
   if (!objection.empty() && group.held.empty()) group.held = keep(objection);
+  if (group.is_protected || gang.pods.has_protected) gang.settled.preemptible = false;
 }
 
 // A pod without a gang is one by itself, named after the pod; if a gang has that name, the pod's gang gets another.

@@ -27,7 +27,7 @@ struct GangPods {
   std::int64_t count = 0, succeeded = 0;
   std::int64_t running = 0;  // on a node, without placeholders of YuniKorn
   std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
-  bool never_preempts = true, has_fixed = false, forbids_preemption = false;
+  bool never_preempts = true, has_fixed = false, has_protected = false, forbids_preemption = false;
   bool evicts_nothing = false;  // by the policy of its queue
   std::optional<std::int32_t> min_available;
   std::optional<Nanoseconds> expected_duration;  // the longest

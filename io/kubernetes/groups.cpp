@@ -244,29 +244,11 @@ bool delay_preemption(KubernetesGroup& group, Nanoseconds now) {
 }
 
 // Annotations and labels of a PodGroup, or of a pod or owner whose group does not exist yet.
-void read_volcano_metadata(KubernetesReading& in, json::JsonValue metadata, std::string_view title,
-                           KubernetesGroup& group) {
-  const json::JsonValue annotations = member_of(metadata, "annotations");
-  const auto is_set = [&](std::string_view key) { return static_cast<bool>(member_of(annotations, key)); };
+void read_volcano_metadata(json::JsonValue metadata, KubernetesGroup& group) {
   for (const std::string_view part : {"annotations", "labels"}) {
     const json::JsonValue value = member_of(member_of(metadata, part), "volcano.sh/preemptable");
     if (!value || !value.is(json::JsonKind::kString) || group.priority.preemptible) continue;
     group.priority.preemptible = allows_preemption(value.string());
-  }
-  if (is_set("volcano.sh/jdb-min-available") || is_set("volcano.sh/jdb-max-unavailable")) {
-    group.priority.preemptible = false;
-    in.remarks.add(
-        "a budget of a group (volcano.sh/jdb-min-available, volcano.sh/jdb-max-unavailable) is not counted: "
-        "Muster does not evict the pods of its gang",
-        title);
-  }
-  if (is_set("volcano.sh/sla-waiting-time")) {
-    in.remarks.add("volcano.sh/sla-waiting-time is ignored: Volcano may keep room for a gang that has waited so long",
-                   title);
-  }
-  if (is_set("volcano.sh/revocable-zone")) {
-    in.remarks.add("volcano.sh/revocable-zone is ignored: Muster may place the pods where and when the zone is closed",
-                   title);
   }
 }
 
@@ -283,7 +265,7 @@ bool read_volcano_group(KubernetesReading& in, const KubernetesObject& object, K
       !in.text(spec[5], group.queue)) {
     return false;
   }
-  read_volcano_metadata(in, object.metadata, object.title(), group);
+  read_volcano_metadata(object.metadata, group);
   if (spec[6] && !(spec[6].is(json::JsonKind::kArray) && spec[6].size() == 0))
     group.held = "its PodGroup has subGroupPolicy, which Muster does not plan";
   if (group.queue.empty()) group.queue = "default";

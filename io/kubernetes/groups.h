@@ -68,7 +68,13 @@ struct KubernetesGroup {
   std::string_view node_pool;  // of KAI; empty: that of the nodes without the label
   GroupTimes times;
   DialectLabels dialect;
-  std::string_view held;  // why its pods must not be placed; empty: they may be
+  std::string_view held;      // why its pods must not be placed; empty: they may be
+  bool is_protected = false;  // its pods stay as long as they run
+
+  void heed(const known::Effect& unread) {
+    keep_first_reason(held, unread.why);
+    is_protected = is_protected || unread.protects;
+  }
 };
 
 // Each reads one object. Errors: those of the values. `topologies` knows all Topology objects.
@@ -82,8 +88,7 @@ struct KubernetesGroup {
 // group never preempts, which is the result.
 bool delay_preemption(KubernetesGroup& group, Nanoseconds now);
 // What annotations and labels tell of a group of Volcano: of its PodGroup, or of the pod that it is made from.
-void read_volcano_metadata(KubernetesReading& reading, json::JsonValue metadata, std::string_view title,
-                           KubernetesGroup& group);
+void read_volcano_metadata(json::JsonValue metadata, KubernetesGroup& group);
 [[nodiscard]] bool read_volcano_group(KubernetesReading& reading, const KubernetesObject& object, KubernetesGroup& out);
 // Of both API groups; `out.system` distinguishes them.
 [[nodiscard]] bool read_coscheduling_group(KubernetesReading& reading, const KubernetesObject& object,

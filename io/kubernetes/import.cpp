@@ -31,7 +31,9 @@ class Importer {
  private:
   Result<ImportedSnapshot> finish(bool is_collected) {
     if (!is_collected || !read_and_write()) return std::move(in_.error);
-    return ImportedSnapshot{std::move(line_), remarks(), std::move(in_.warnings)};
+    std::vector<std::string> all = remarks();
+    for (const UnreadKey& key : in_.unread.entries()) all.push_back(remark_text(unread_warning(key)));
+    return ImportedSnapshot{std::move(line_), std::move(all), std::move(in_.warnings)};
   }
 
   bool read_and_write() {
@@ -83,6 +85,7 @@ class Importer {
     cluster.write_budgets(writer);
     if (!write_namespaces(writer)) return false;
     write_remarks(writer);
+    snapshot_writer::write_unread(writer, in_.unread.entries());
     writer.raw("}");
     return true;
   }
@@ -118,6 +121,8 @@ class Importer {
     std::vector<std::string> all = options_.remarks;
     const std::vector<std::string> own = in_.remarks.sentences();
     all.insert(all.end(), own.begin(), own.end());
+    if (in_.unread.omitted() > 0)
+      all.push_back(std::to_string(in_.unread.omitted()) + " more keys of known systems are not known to Muster");
     return all;
   }
 

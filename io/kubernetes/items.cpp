@@ -188,12 +188,21 @@ class Collector {
   KubernetesObject failed_;  // the innermost that cannot be read
 };
 
-void sort_by_kind(KubernetesReading& in, const std::vector<FoundObject>& found, KubernetesItems& out) {
-  for (const auto& [object, known] : found) {
+// An object of a kind that is not read.
+void pass_over(KubernetesReading& in, const KubernetesObject& object) {
+  std::vector<known::Unread> found;
+  if (!known::find_unread_kind(object.keys(), found))
+    return in.remarks.add(std::string(object.kind) + " is ignored", object);
+  if (!found.empty()) in.unread.add(object.kind, object.full_name(), found);
+}
+
+void sort_by_kind(KubernetesReading& in, std::vector<FoundObject> found, KubernetesItems& out) {
+  for (auto& [object, known] : found) {
     if (known == nullptr) {
-      in.remarks.add(std::string(object.kind) + " is ignored", object);
+      pass_over(in, object);
       out.others.push_back(object);
     } else if (known->meaning != KubernetesKind::kVolcanoQueue || object.name != "root") {  // that one is no queue here
+      in.look_for_unread(object);
       out.by_kind[static_cast<std::size_t>(known->meaning)].push_back(object);
     }
   }
@@ -216,11 +225,11 @@ bool holds_kubernetes_objects(json::JsonValue root) {
 bool collect_items(KubernetesReading& in, json::JsonValue root, KubernetesItems& out) {
   Collector collector(in, Purpose::kImport);
   if (!collector.take(root, {}, Event::kNone)) return false;
-  const std::vector<FoundObject> found = std::move(collector).found();
+  std::vector<FoundObject> found = std::move(collector).found();
   LatestInstant latest;
   for (const FoundObject& one : found) latest.note(one.object);
   out.latest = latest.text();
-  sort_by_kind(in, found, out);
+  sort_by_kind(in, std::move(found), out);
   return true;
 }
 
@@ -245,7 +254,11 @@ std::optional<CollectedObject> collect_object(json::JsonValue object) {
   KubernetesItems items;
   if (!collect_item(reading, object, items)) return std::nullopt;
   for (std::size_t kind = 0; kind < items.by_kind.size(); ++kind) {
-    if (!items.by_kind[kind].empty()) return CollectedObject{items.by_kind[kind].front(), KubernetesKind(kind)};
+    if (items.by_kind[kind].empty()) continue;
+    CollectedObject one{items.by_kind[kind].front(), KubernetesKind(kind)};
+    one.object.hold = {};  // its texts end with the reading
+    if (!reading.unread.empty()) known::find_unread(one.object.keys(), one.unread);
+    return one;
   }
   return std::nullopt;
 }

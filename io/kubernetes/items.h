@@ -25,6 +25,7 @@ struct KubernetesItems {
 struct CollectedObject {
   KubernetesObject object;
   KubernetesKind meaning;
+  std::vector<known::Unread> unread = {};  // what it has and the import does not read
 };
 
 // An object of a document, whether it is read or not.

@@ -162,6 +162,7 @@ bool write_node(KubernetesReading& in, json::JsonWriter& writer, KubernetesNode&
       !is_not_ready(in, status[1], is_cordoned)) {
     return false;
   }
+  is_cordoned = is_cordoned || !object.hold.always.why.empty();  // what its keys mean for pods is not known
   writer.raw(R"({"name":)").string(object.name);
   if (!write_resources(in, writer, status[0], node, devices.count)) return false;
   snapshot_writer::write_devices(

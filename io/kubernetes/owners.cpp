@@ -124,11 +124,12 @@ void KubernetesOwners::pass_on_queues(const Owner& owner, GroupMembership& out) 
   if (out.reference.system == GroupSystem::kNone && !owner.kai_queue.empty()) out.labels.kai_queue = owner.kai_queue;
 }
 
-// The outermost object of the list that owns the pod.
-const KubernetesOwners::Owner* KubernetesOwners::owner_of(const KubernetesPod& pod) const {
+// The outermost object of the list that owns the pod. What any of them has and the import does not read counts.
+const KubernetesOwners::Owner* KubernetesOwners::owner_of(KubernetesPod& pod) const {
   if (owners_.empty() || pod.owner.name.empty()) return nullptr;
   const Owner* owner = find(nearest_owner(pod));
   for (int step = 0; owner != nullptr && step < 8; ++step) {  // owners in a circle end, too
+    pod.heed(owner->object.hold);
     const Owner* next = find(owner->controller);
     if (next == nullptr) break;
     owner = next;

@@ -52,7 +52,7 @@ class KubernetesOwners {
     std::string_view kueue_queue, kai_queue;
     ExpectedRunTime run_time;
   };
-  const Owner* owner_of(const KubernetesPod& pod) const;
+  const Owner* owner_of(KubernetesPod& pod) const;
   const Owner* find(const OwnerKey& key) const;
   OwnerKey nearest_owner(const KubernetesPod& pod) const;
   ObjectName top_of(OwnerKey key) const;

@@ -231,8 +231,8 @@ void write_own_terms(json::JsonWriter& writer, const KubernetesPod& pod, const K
       .string(queue.empty() ? queues.common_queue() : queues.kueue().name_of(pod.namespace_name, queue));
   GangTerms terms;
   terms.priority = priority;
-  terms.preemptible =
-      priority < kSystemPriority && !pod.owner.is_fixed && pod.membership.dialect.allows_preemption.value_or(true);
+  terms.preemptible = priority < kSystemPriority && !pod.owner.is_fixed && !pod.state.is_protected &&
+                      pod.membership.dialect.allows_preemption.value_or(true);
   if (pod.priority.never_preempts) terms.preemption_policy = PreemptionPolicy::kNever;
   snapshot_writer::write_rank(writer, terms);
   snapshot_writer::write_seconds(writer, "expectedDuration", pod.run_time.value());

@@ -168,23 +168,6 @@ bool write_volcano_others(KubernetesReading& in, json::JsonWriter& writer, const
 
 constexpr std::string_view kNodeGroupLabel = "volcano.sh/nodegroup-name";
 
-// What of a queue is not read.
-void remark_on_volcano(KubernetesReading& in, const KubernetesObject& object, std::string_view strategy) {
-  const json::JsonValue annotations = member_of(object.metadata, "annotations");
-  if (member_of(annotations, "volcano.sh/hierarchy")) {
-    in.remarks.add(
-        "annotation volcano.sh/hierarchy of a Queue is ignored, as are its weights: shares and the order of gangs may "
-        "differ",
-        object);
-  }
-  if (member_of(annotations, "volcano.sh/hierarchy-weights") && !member_of(annotations, "volcano.sh/hierarchy"))
-    in.remarks.add("annotation volcano.sh/hierarchy-weights of a Queue is ignored", object);
-  if (strategy == "fifo") {
-    in.remarks.add("dequeueStrategy fifo is ignored: a gang may start before an older one of its queue that waits",
-                   object);
-  }
-}
-
 bool is_empty(json::JsonValue object) { return !object || (object.is(json::JsonKind::kObject) && object.size() == 0); }
 
 }  // namespace
@@ -229,33 +212,27 @@ bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject&
 
 bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObject& object,
                                       const VolcanoGuarantees& guarantees, json::JsonWriter& writer) {
-  static constexpr std::array<std::string_view, 9> kSpec = {"affinity",        "capability",  "deserved",
-                                                            "dequeueStrategy", "guarantee",   "parent",
-                                                            "priority",        "reclaimable", "weight"};
-  std::array<json::JsonValue, 9> spec;
+  static constexpr std::array<std::string_view, 8> kSpec = {"affinity", "capability", "deserved",    "guarantee",
+                                                            "parent",   "priority",   "reclaimable", "weight"};
+  std::array<json::JsonValue, 8> spec;
   json::JsonValue state, guaranteed;
-  std::string_view parent, state_name, strategy;
+  std::string_view parent, state_name;
   bool is_reclaimable = true;
-  if (!in.take(object.spec, kSpec, spec) || !in.text(spec[5], parent) || !in.take(spec[4], "resource", guaranteed) ||
-      !in.take(object.status, "state", state) || !in.text(state, state_name) || !in.text(spec[3], strategy) ||
-      !in.flag(spec[7], is_reclaimable) || !read_node_groups(in, object, spec[0])) {
+  if (!in.take(object.spec, kSpec, spec) || !in.text(spec[4], parent) || !in.take(spec[3], "resource", guaranteed) ||
+      !in.take(object.status, "state", state) || !in.text(state, state_name) || !in.flag(spec[6], is_reclaimable) ||
+      !read_node_groups(in, object, spec[0])) {
     return false;
   }
   if (parent == "root") parent = {};
   if (!add(in, object, System::kVolcano, parent)) return false;
   if (!state_name.empty() && state_name != "Open") held_[object.name] = "its queue is not open";
-  if (member_of(member_of(object.metadata, "annotations"), "volcano.sh/nodegroup-resource-limits")) {
-    held_[object.name] =
-        "its queue has limits for groups of nodes (volcano.sh/nodegroup-resource-limits), which Muster does not plan";
-  }
-  remark_on_volcano(in, object, strategy);
   const json::JsonValue deserved = is_empty(spec[2]) ? guaranteed : spec[2];
-  if (!write_head(in, writer, object, parent, spec[6])) return false;
+  if (!write_head(in, writer, object, parent, spec[5])) return false;
   for (const VolcanoResource& resource : kVolcanoResources) {
     const std::optional<std::int64_t> most = guarantees.most(object.name, resource.resource);
-    if (!write_volcano_resource(in, writer, resource, {deserved, spec[1], spec[8]}, most)) return false;
+    if (!write_volcano_resource(in, writer, resource, {deserved, spec[1], spec[7]}, most)) return false;
   }
-  if (!write_volcano_others(in, writer, object, {deserved, spec[1], spec[8]}, guarantees)) return false;
+  if (!write_volcano_others(in, writer, object, {deserved, spec[1], spec[7]}, guarantees)) return false;
   if (!is_reclaimable) writer.raw(R"(,"reclaimable":false)");
   writer.raw("}");
   return true;
@@ -316,6 +293,31 @@ NodeTerm KubernetesQueues::nodes_of(std::string_view queue) const {
 
 bool KubernetesQueues::has_any_of_kai() const {
   return std::ranges::any_of(systems_, [](const auto& known) { return known.second == System::kKai; });
+}
+
+void KubernetesQueues::heed(const KubernetesObject& queue) {
+  const known::Effect& effect = queue.hold.always;
+  if (!effect.why.empty() || effect.protects) holds_.try_emplace(queue.full_name(), effect);
+}
+
+known::Effect KubernetesQueues::hold_of(std::string_view queue) const {
+  known::Effect all;
+  if (holds_.empty()) return all;
+  queue = queue.substr(0, queue.find('@'));
+  for (int step = 0; step < 8 && !queue.empty(); ++step) {  // queues in a circle end, too
+    if (const auto found = holds_.find(queue); found != holds_.end()) all.add(found->second);
+    const auto above = std::ranges::find(parents_, queue, &std::pair<std::string_view, std::string_view>::first);
+    queue = above == parents_.end() ? std::string_view() : above->second;
+  }
+  return all;
+}
+
+known::Effect KubernetesQueues::hold_of_local(std::string_view namespace_name, std::string_view queue) const {
+  if (holds_.empty() || queue.empty()) return {};
+  known::Effect all = hold_of(kueue_.cluster_queue(namespace_name, queue));
+  const auto local = holds_.find(std::string(namespace_name).append("/").append(queue));
+  if (local != holds_.end()) all.add(local->second);
+  return all;
 }
 
 bool KubernetesQueues::is_of_kai(std::string_view queue) const {

@@ -1,6 +1,8 @@
 // Queue of KAI (scheduling.run.ai/v2) and of Volcano (scheduling.volcano.sh/v1beta1) -> queues[]
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,6 +35,11 @@ class KubernetesQueues {
   }
   // Volcano: what the queue, or the nearest one above it, asks of nodes; empty: nothing.
   NodeTerm nodes_of(std::string_view queue) const;
+  // Keeps what the keys of a queue of any system mean that are not read.
+  void heed(const KubernetesObject& queue);
+  // The same for what is in a queue or in one below it: by its written name; by what pods of a namespace name.
+  known::Effect hold_of(std::string_view queue) const;
+  known::Effect hold_of_local(std::string_view namespace_name, std::string_view queue) const;
   bool has(std::string_view queue) const { return systems_.contains(queue); }
   bool is_of_kai(std::string_view queue) const;
   bool has_any_of_kai() const;
@@ -57,6 +64,7 @@ class KubernetesQueues {
   std::vector<std::pair<std::string_view, std::string_view>> parents_;
   std::unordered_map<std::string_view, std::string_view> held_;  // why, by name of the queue
   std::unordered_map<std::string_view, NodeTerm> node_groups_;  // of Volcano
+  std::map<std::string, known::Effect, std::less<>> holds_;  // by full name
   std::string common_;
   KueueQueues kueue_;
 };

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "io/json/json_document.h"
-#include "io/muster_v1/duration_history_fields.h"
+#include "io/muster_v1/shared_fields.h"
 
 namespace muster::muster_v1 {
 

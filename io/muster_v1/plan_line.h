@@ -88,6 +88,7 @@ struct SolverClaim {
   double gap = 0;
   std::optional<double> budget_ms, elapsed_ms;
   bool deadline_missed = false;
+  bool of_what_was_read = false;  // the proof is no more than that
 };
 
 // A code as a plan line states it. Another version of Muster may have written the line: of a code that is unknown here,

@@ -256,7 +256,7 @@ bool read_phase_times(PlanInput& in, JsonValue object, SolverClaim&) {
   return in.check_duplicates(object);
 }
 
-constexpr std::array<Field<PlanInput, SolverClaim>, 7> kSolverFields = {
+constexpr std::array<Field<PlanInput, SolverClaim>, 8> kSolverFields = {
     {{"origin",
       [](PlanInput& in, JsonValue v, SolverClaim& solver) {
         return json::read_choice(in, v, kOriginNames, solver.origin);
@@ -267,6 +267,11 @@ constexpr std::array<Field<PlanInput, SolverClaim>, 7> kSolverFields = {
         return json::read_choice(in, v, kProofNames, solver.proof);
       },
       true},
+     {"proofOf",
+      [](PlanInput& in, JsonValue v, SolverClaim& solver) {
+        constexpr std::array<std::pair<std::string_view, bool>, 1> kScopes = {{{"whatWasRead", true}}};
+        return json::read_choice(in, v, kScopes, solver.of_what_was_read);
+      }},
      {"gap",
       [](PlanInput& in, JsonValue v, SolverClaim& solver) {
         return in.read_weight(v, Reading::Zero::kAllowed, solver.gap);

@@ -10,6 +10,7 @@
 #include "io/muster_v1/plan_share.h"
 #include "model/base/name_order.h"
 #include "model/base/parallel.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::muster_v1 {
 
@@ -333,6 +334,7 @@ void write_statement(const PlanLine& line, std::string& out) {
   json::JsonWriter json(out);
   json.raw(R"(,"solver":{"origin":)").string(origin_name(solver.origin));
   json.raw(R"(,"proof":)").string(proof_name(solver.proof));
+  if (has_unread(line.problem.snapshot->anomalies)) json.raw(R"(,"proofOf":"whatWasRead")");
   json.raw(R"(,"gap":)").number(solver.gap);
   if (line.with_timings) {
     json.raw(R"(,"budgetMs":)");

@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
-#include "io/muster_v1/duration_history_fields.h"
 #include "io/muster_v1/policy_actions.h"
+#include "io/muster_v1/shared_fields.h"
 #include "io/muster_v1/snapshot_input.h"
 
 namespace muster::muster_v1 {

@@ -10,8 +10,10 @@
 #include "io/kubernetes/object/slim.h"
 #include "io/muster_v1/known_objects.h"
 #include "io/muster_v1/settle.h"
+#include "io/muster_v1/shared_fields.h"
 #include "io/muster_v1/snapshot_input.h"
 #include "model/build/repair_snapshot.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::muster_v1 {
 
@@ -22,7 +24,7 @@ constexpr std::string_view kFormat = "muster/v1";
 // The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
 struct Sections {
   json::JsonValue format, id, time, policy, topology, topologies, nodes, namespaces, queues, priority_classes,
-      pod_templates, gangs, pods, disruption_budgets, remarks;
+      pod_templates, gangs, pods, disruption_budgets, remarks, unread;
 };
 
 template <json::JsonValue Sections::*Member>
@@ -31,7 +33,7 @@ bool note(SnapshotInput&, json::JsonValue value, Sections& sections) {
   return true;
 }
 
-constexpr std::array<json::Field<SnapshotInput, Sections>, 15> kSnapshotFields = {
+constexpr std::array<json::Field<SnapshotInput, Sections>, 16> kSnapshotFields = {
     {{"format", note<&Sections::format>, true},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
@@ -46,7 +48,8 @@ constexpr std::array<json::Field<SnapshotInput, Sections>, 15> kSnapshotFields =
      {"gangs", note<&Sections::gangs>},
      {"pods", note<&Sections::pods>},
      {"disruptionBudgets", note<&Sections::disruption_budgets>},
-     {"remarks", note<&Sections::remarks>}}};
+     {"remarks", note<&Sections::remarks>},
+     {"unread", note<&Sections::unread>}}};
 
 // The same of a part of a snapshot, which need not name the format.
 constexpr auto kPartFields = [] {
@@ -114,12 +117,21 @@ bool read_remarks(SnapshotInput& input, json::JsonValue list) {
   return true;
 }
 
+// What the line's writer has found in other objects and not read.
+bool read_unread(SnapshotInput& input, json::JsonValue list) {
+  std::vector<UnreadKey> keys;
+  if (!json::read_list(input, list, kUnreadFields<SnapshotInput>, keys)) return false;
+  for (const UnreadKey& key : keys) input.snapshot.anomalies.tell(unread_warning(key));
+  return true;
+}
+
 bool read_sections(SnapshotInput& input, const Sections& sections) {
   if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
   if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
   using Read = bool (*)(SnapshotInput&, json::JsonValue);
-  const std::array<std::pair<json::JsonValue, Read>, 12> in_order = {
-      {{sections.topology, read_topology},
+  const std::array<std::pair<json::JsonValue, Read>, 13> in_order = {
+      {{sections.unread, read_unread},  // first, so that no number of other warnings displaces them
+       {sections.topology, read_topology},
        {sections.topologies, read_topologies},
        {sections.pod_templates, read_templates},
        {sections.nodes, read_nodes},
@@ -222,7 +234,7 @@ Result<Snapshot> SnapshotReader::Implementation::with_remarks(Result<Snapshot> s
   remarks.clear();
   if (!snapshot) return snapshot;
   for (const Warning& warning : snapshot->anomalies.warnings) {
-    if (warning.object == kImportRemark) remarks.push_back(warning.message);
+    if (is_remark(warning)) remarks.push_back(remark_text(warning));
   }
   return snapshot;
 }
@@ -240,7 +252,8 @@ const std::vector<std::string>& SnapshotReader::remarks() const { return impleme
 
 std::vector<json::KnownObject> known_snapshot_objects() {
   std::vector<json::KnownObject> objects = {json::known_object("snapshot", kSnapshotFields),
-                                            json::known_object("topology", kTopologyFields)};
+                                            json::known_object("topology", kTopologyFields),
+                                            json::known_object("unread", kUnreadFields<SnapshotInput>)};
   add_policy_objects(objects);
   add_node_objects(objects);
   add_queue_objects(objects);

@@ -40,6 +40,7 @@ void PlanWriter::write(const ReportedPlan& reported) {
   json_.raw(R"({"label":)").string(reported.label);
   json_.raw(R"(,"origin":)").string(origin_name(plan.solver.origin));
   json_.raw(R"(,"proof":)").string(proof_name(plan.solver.proof));
+  if (plan.solver.of_what_was_read) json_.raw(R"(,"proofOf":"whatWasRead")");
   json_.raw(R"(,"gap":)").number(plan.solver.gap);
   if (plan.solver.budget_ms) json_.raw(R"(,"budgetMs":)").number(*plan.solver.budget_ms);
   if (plan.solver.elapsed_ms) json_.raw(R"(,"elapsedMs":)").number(*plan.solver.elapsed_ms);

@@ -204,4 +204,19 @@ void write_duration_histories(json::JsonWriter& writer, std::span<const Duration
   writer.raw("]");
 }
 
+void write_unread(json::JsonWriter& writer, std::span<const UnreadKey> keys) {
+  bool first = true;
+  if (keys.empty()) return;
+  writer.raw(R"(,"unread":[)");
+  for (const UnreadKey& key : keys) {
+    writer.separate(first).raw(R"({"kind":)").string(key.kind).raw(R"(,"name":)").string(key.name);
+    writer.raw(R"(,"place":)").string(key.place).raw(R"(,"key":)").string(key.key);
+    write_text(writer, "value", key.value);
+    writer.raw(R"(,"treatment":)").string(key.treatment).raw(R"(,"mayChange":)").string(key.may_change);
+    if (key.count != 1) writer.raw(R"(,"count":)").integer(key.count);
+    writer.raw("}");
+  }
+  writer.raw("]");
+}
+
 }  // namespace muster::snapshot_writer

@@ -13,6 +13,7 @@
 
 #include "io/json/json_writer.h"
 #include "model/snapshot/snapshot.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::snapshot_writer {
 
@@ -76,5 +77,8 @@ void write_pod_place(json::JsonWriter& writer, const PodPlaceRecord& place);
 
 // `expectedDurations` of the policy, also without any history.
 void write_duration_histories(json::JsonWriter& writer, std::span<const DurationHistory> histories);
+
+// `unread`, unless the list is empty.
+void write_unread(json::JsonWriter& writer, std::span<const UnreadKey> keys);
 
 }  // namespace muster::snapshot_writer

@@ -67,7 +67,7 @@ void note_values(json::JsonValue object, SnapshotDelta& delta) {
     if (member.key == "time") delta.sets_time = true;
     if (member.key == "policy") delta.sets_policy = true;
     if (member.key == "topology" || member.key == "topologies") delta.sets_topology = true;
-    if (member.key == "remarks") delta.sets_remarks = true;
+    if (member.key == "remarks" || member.key == "unread") delta.sets_remarks = true;
   }
 }
 

@@ -45,6 +45,7 @@ constexpr CodeTable<ErrorCode, kErrorCodes> kTexts = {{{ErrorCode::kNone, ""},
                                                        {ErrorCode::kUnknownQueue, "UnknownQueue"},
                                                        {ErrorCode::kUnknownSubgroup, "UnknownSubgroup"},
                                                        {ErrorCode::kUnknownTopologyLevel, "UnknownTopologyLevel"},
+                                                       {ErrorCode::kUnread, "Unread"},
                                                        {ErrorCode::kUnsupportedFormat, "UnsupportedFormat"},
                                                        {ErrorCode::kWrongType, "WrongType"}}};
 static_assert(is_in_order(kTexts));

@@ -49,6 +49,7 @@ enum class ErrorCode : std::uint8_t {
   kUnknownQueue,
   kUnknownSubgroup,
   kUnknownTopologyLevel,
+  kUnread,  // of warnings only
   kUnsupportedFormat,
   kWrongType
 };

@@ -166,6 +166,27 @@ TEST_F(Kubernetes, WhatIsPassedOverIsToldOnStderr) {
   EXPECT_EQ(workplace.run("import kubernetes --quiet", small_cluster().dump()).err, "");
 }
 
+TEST_F(Kubernetes, WithAKeyThatIsNotReadAPlanIsTheBestOnlyOfWhatWasRead) {
+  Json cluster = small_cluster();
+  cluster["items"][2]["metadata"]["annotations"]["kai.scheduler/of-next-year"] = "often";
+  const Outcome solved = solve(cluster.dump(), "--summary");
+  const Json plan = Json::parse(lines_of(solved.out).at(0));
+  EXPECT_EQ(plan["solver"]["proofOf"], "whatWasRead");
+  const Outcome proven = solve(
+      R"({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":1}}],"pods":[{"name":"p","gpu":{"count":1}}],)"
+      R"("unread":[{"kind":"Pod","name":"p","place":"label","key":"k","treatment":"ignored","mayChange":"it"}]})",
+      "--summary");
+  EXPECT_NE(proven.err.find("proof optimal of what was read"), std::string::npos) << proven.err;
+  const auto told = std::find_if(plan["warnings"].begin(), plan["warnings"].end(),
+                                 [](const Json& warning) { return warning["code"] == "Unread"; });
+  ASSERT_NE(told, plan["warnings"].end()) << plan["warnings"].dump();
+  EXPECT_EQ((*told)["object"], "pod");
+  EXPECT_EQ((*told)["message"],
+            "annotation kai.scheduler/of-next-year \"often\" is not known to Muster; it may change anything");
+  const Json known = Json::parse(lines_of(solve(small_cluster().dump()).out).at(0));
+  EXPECT_FALSE(known["solver"].contains("proofOf"));
+}
+
 TEST_F(Kubernetes, AllDocumentsOfAnImportAreOneCluster) {
   const Json all = small_cluster();
   const std::string one = workplace.file("nodes.json", all["items"][0].dump(4));

@@ -16,6 +16,7 @@
 #include "cli/answers/failure.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
+#include "cli/answers/words.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program_name.h"
@@ -172,7 +173,9 @@ int run_fits(int argc, const char* const* argv) {
     return answer.now.found + answer.with_policy.found > 0;
   };
   const bool is_yes = std::ranges::any_of(fits->queues, fits_some);
-  return print(render(document_of(*fits, question), form), is_yes ? kExitAnswered : kExitSomeErrors);
+  AnswerDocument document = document_of(*fits, question);
+  note_scope(snapshot, document);
+  return print(render(document, form), is_yes ? kExitAnswered : kExitSomeErrors);
 }
 
 }  // namespace muster::cli

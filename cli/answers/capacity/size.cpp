@@ -16,6 +16,7 @@
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
 #include "cli/answers/submission.h"
+#include "cli/answers/words.h"
 #include "cli/line/documents.h"
 #include "cli/line/line_options.h"
 #include "cli/terminal/exit_code.h"
@@ -258,7 +259,9 @@ int run_size(int argc, const char* const* argv) {
   cbc::Backend backend(kOwnProgram);
   const Result<answers::Sizing> sizing = answers::size_nodes(snapshot, portfolio, backend, options, question);
   if (!sizing) return complain_of("size", sizing.error());
-  return print(render(document_of(*sizing, question), form), sizing->nodes.empty() ? kExitSomeErrors : kExitAnswered);
+  AnswerDocument document = document_of(*sizing, question);
+  note_scope(snapshot, document);
+  return print(render(document, form), sizing->nodes.empty() ? kExitSomeErrors : kExitAnswered);
 }
 
 }  // namespace muster::cli

@@ -15,6 +15,7 @@
 #include "cli/answers/why/gang.h"
 #include "model/base/words.h"
 #include "model/objective/wholeness.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::cli {
 namespace {
@@ -56,8 +57,9 @@ ClusterState state_after(const answers::Run& run, const Admitted& admitted) {
   return state;
 }
 
-std::string proof_text(const portfolio::Solution& solution) {
-  if (solution.proof == Proof::kOptimal) return "optimal";
+std::string proof_text(const answers::Run& run) {
+  const portfolio::Solution& solution = run.solution;
+  if (solution.proof == Proof::kOptimal) return fmt::format("optimal{}", scope_of_proof(run.snapshot->anomalies));
   if (solution.proof == Proof::kWithinGap) return fmt::format("within {:.3g} % of the best", 100 * solution.gap);
   return "not proven";
 }
@@ -90,8 +92,8 @@ Table cluster_table(const WhatIf& what_if, const ClusterState& before, const Clu
   add("podsEvicted", "pods evicted", before.evicted, after.evicted);
   add("podsMoved", "pods moved", before.moved, after.moved);
   add("gangsWaiting", "gangs that wait", before.waiting, after.waiting);
-  add("proof", "proof", Cell(proof_name(first.proof)).shown_as(proof_text(first)),
-      Cell(proof_name(second.proof)).shown_as(proof_text(second)));
+  add("proof", "proof", Cell(proof_name(first.proof)).shown_as(proof_text(what_if.before)),
+      Cell(proof_name(second.proof)).shown_as(proof_text(what_if.after)));
   if (first.gap > 0 || second.gap > 0) add("gap", "gap", first.gap, second.gap);
   if (!what_if.has_timings) return table;
   const auto time = [](double ms) { return Cell(ms).shown_as(fmt::format("{:.3g} s", ms / 1000)); };
@@ -155,9 +157,8 @@ std::string sentence_of(const std::vector<GangOutcome>& outcomes) {
 
 std::string answer_text(const WhatIf& what_if, const std::vector<GangOutcome>& outcomes, const Shift& shift,
                         bool is_equal) {
-  const portfolio::Solution& solution = what_if.after.solution;
-  const std::string proof =
-      solution.proof == Proof::kOptimal ? "proven optimal" : "the plan is " + proof_text(solution);
+  const bool is_optimal = what_if.after.solution.proof == Proof::kOptimal;
+  const std::string proof = (is_optimal ? "proven " : "the plan is ") + proof_text(what_if.after);
   if (what_if.changed.changes.empty()) return fmt::format("No change was given, so nothing changes; {}.", proof);
   const std::string others = text_of(shift);
   if (!outcomes.empty())

@@ -238,7 +238,7 @@ void write_why_all(const WhyAll& input, AnswerDocument& document) {
                   plan, value_text(Decimal{free, kOneGpu}), is_one ? "GPU stays" : "GPUs stay"),
       Meaning::kWarning);
   document.add_field("choiceProven", "plan proven",
-                     Cell(is_proven).shown_as(is_proven ? "yes; no better plan starts other gangs"
+                     Cell(is_proven).shown_as(is_proven ? proven_words(*input.run.snapshot, "other gangs")
                                                         : "no; another plan might start other gangs"));
   write_reasons(input.run, document);
   write_gangs(input.run, document);

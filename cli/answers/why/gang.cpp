@@ -161,10 +161,8 @@ class GangWriter {
 
   void write_proof() {
     const bool is_proven = run_.is_choice_proven();
-    const char* words = is_proven      ? "yes; no better plan starts it"
-                        : is_waiting() ? "no; another plan might start it"
-                                       : "no; another plan might decide otherwise";
-    if (is_proven && !is_waiting()) words = "yes; no better plan starts other gangs";
+    std::string words = is_waiting() ? "no; another plan might start it" : "no; another plan might decide otherwise";
+    if (is_proven) words = proven_words(*run_.snapshot, is_waiting() ? "it" : "other gangs");
     document_.add_field("choiceProven", "plan proven", Cell(is_proven).shown_as(words));
   }
 

@@ -122,7 +122,6 @@ bool read_by_container(KubernetesReading& in, const PodParts& parts, const Share
 const ShareDialect* find_dialect(const PodParts& parts, const RequestedAmounts& requests, std::string_view& held) {
   const ShareDialect* found = nullptr;
   for (const RequestedAmount& requested : requests) {
-    if (const std::string_view why = held_card_resource(requested.resource); !why.empty()) keep_first_reason(held, why);
     const ShareDialect* dialect = dialect_of_resource(requested.resource);
     if (dialect == nullptr || dialect == found) continue;
     if (found != nullptr)

@@ -106,31 +106,6 @@ constexpr std::array<ShareDialect, 7> kDialects = {{
      {}},
 }};
 
-// Of cards of other vendors, by HAMi and its relatives: each is a part of one card, which a sum over the node is not.
-constexpr std::array<std::string_view, 15> kHeldResources = {
-    "cambricon.com/mlu.smlu.vcore", "cambricon.com/mlu.smlu.vmemory", "iluvatar.ai/vcuda-core",
-    "iluvatar.ai/vcuda-memory",     "mthreads.com/sgpu-core",         "mthreads.com/sgpu-memory",
-    "metax-tech.com/vcore",         "metax-tech.com/vmemory",         "enflame.com/vgcu-percentage",
-    "kunlunxin.com/vxpu-memory",    "huawei.com/Ascend910A-memory",   "huawei.com/Ascend910B-memory",
-    "huawei.com/Ascend310P-memory", "rubydb.io/gpu-memory",           "elasticgpu.io/gpu-memory"};
-
-constexpr std::array<std::string_view, 16> kOtherAnnotations = {"4pd.io/node-nvidia-register",
-                                                                "4pd.io/vgpu-ids-new",
-                                                                "gang.scheduling.koordinator.sh/groups",
-                                                                "gang.scheduling.koordinator.sh/match-policy",
-                                                                "gang.scheduling.koordinator.sh/min-available",
-                                                                "gang.scheduling.koordinator.sh/mode",
-                                                                "gang.scheduling.koordinator.sh/name",
-                                                                "gang.scheduling.koordinator.sh/network-topology-spec",
-                                                                "hami.io/device-cordon",
-                                                                "internal.yunikorn.apache.org/placeholder",
-                                                                "pod-group.scheduling.sigs.k8s.io/match-policy",
-                                                                "yunikorn.apache.org/allow-preemption",
-                                                                "yunikorn.apache.org/app-id",
-                                                                "yunikorn.apache.org/placeholder",
-                                                                "yunikorn.apache.org/schedulingPolicyParameters",
-                                                                "yunikorn.apache.org/task-group-name"};
-
 }  // namespace
 
 std::span<const ShareDialect> share_dialects() { return kDialects; }
@@ -145,21 +120,6 @@ const ShareDialect* dialect_of_resource(std::string_view resource) {
       return &dialect;
   }
   return nullptr;
-}
-
-std::string_view held_card_resource(std::string_view resource) {
-  if (resource.find('/') == std::string_view::npos) return {};
-  if (std::ranges::find(kHeldResources, resource) == kHeldResources.end()) return {};
-  return "the pod requests a part of a card by a resource of another vendor, which Muster does not plan";
-}
-
-bool is_dialect_annotation(std::string_view key) {
-  if (key == "yunikorn.apache.org/task-groups") return true;
-  if (std::ranges::find(kOtherAnnotations, key) != kOtherAnnotations.end()) return true;
-  return std::ranges::any_of(kDialects, [key](const ShareDialect& dialect) {
-    return key == dialect.placed || key == dialect.nodes.registered ||
-           std::ranges::find(dialect.restrictions, key, &CardRestriction::annotation) != dialect.restrictions.end();
-  });
 }
 
 }  // namespace muster::kubernetes

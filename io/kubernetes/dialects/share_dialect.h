@@ -54,11 +54,4 @@ inline constexpr std::string_view kHamiScheduler = "hami-scheduler";
 const ShareDialect* dialect_of_resource(std::string_view resource);
 const ShareDialect& hami_dialect();
 
-// Resources of cards that Muster does not read; empty: it is none. A pod that asks for one is held with this text.
-std::string_view held_card_resource(std::string_view resource);
-
-// Whether the import reads the annotation of pods, nodes, groups or priority classes of these systems, or of
-// Koordinator's and YuniKorn's gangs.
-bool is_dialect_annotation(std::string_view key);
-
 }  // namespace muster::kubernetes

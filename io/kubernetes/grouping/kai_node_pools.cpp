@@ -14,9 +14,9 @@ std::string words_of(std::string_view pool) {
 }  // namespace
 
 bool KaiNodePools::add_shard(KubernetesReading& in, const KubernetesObject& object) {
-  static constexpr std::array<std::string_view, 3> kSpec = {"minRuntime", "partitionLabelValue", "placementStrategy"};
+  static constexpr std::array<std::string_view, 2> kSpec = {"minRuntime", "partitionLabelValue"};
   static constexpr std::array<std::string_view, 2> kRuntimes = {"preemptMinRuntime", "reclaimMinRuntime"};
-  std::array<json::JsonValue, 3> spec;
+  std::array<json::JsonValue, 2> spec;
   std::array<json::JsonValue, 2> runtimes;
   std::string_view pool;
   if (!in.take(object.spec, kSpec, spec) || !in.text(spec[1], pool) || !in.take(spec[0], kRuntimes, runtimes))
@@ -25,9 +25,6 @@ bool KaiNodePools::add_shard(KubernetesReading& in, const KubernetesObject& obje
     Nanoseconds duration = 0;
     if (runtime && !in.read_duration(runtime, duration)) return false;
   }
-  if (text_at(spec[2], "gpu") == "spread")
-    in.remarks.add("placementStrategy spread of a SchedulingShard is ignored: policy.placement sets it for all nodes",
-                   object);
   shards_.emplace(pool, Shard{runtimes[0], runtimes[1]});
   return true;
 }

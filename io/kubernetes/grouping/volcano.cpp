@@ -35,8 +35,7 @@ RequestedAmounts amounts_of(const KubernetesPod& pod, std::int64_t pods) {
 
 }  // namespace
 
-void make_volcano_group(KubernetesReading& in, const std::vector<const KubernetesObject*>& above, KubernetesPod& pod,
-                        KubernetesGroup& group) {
+void make_volcano_group(const std::vector<const KubernetesObject*>& above, KubernetesPod& pod, KubernetesGroup& group) {
   const bool is_alone = pod.owner.name.empty();
   pod.membership.reference = {GroupSystem::kVolcanoOwner,
                               is_alone ? pod.name : pod.owner.name,
@@ -52,15 +51,8 @@ void make_volcano_group(KubernetesReading& in, const std::vector<const Kubernete
   const json::JsonValue metadata = metadata_of(pod);
   group.queue = text_at(annotations_of(metadata), kVolcanoQueueAnnotation);
   if (group.queue.empty()) group.queue = "default";
-  read_volcano_metadata(in, metadata, pod.full_name(), group);
-  if (!above.empty()) read_volcano_metadata(in, above.front()->metadata, above.front()->title(), group);
-  const std::string_view mode = text_at(annotations_of(metadata), "volcano.sh/network-topology-mode"),
-                         tier = text_at(annotations_of(metadata), "volcano.sh/network-topology-highest-tier");
-  if (mode == "soft") {
-    in.remarks.add("networkTopology of mode soft is ignored", "Pod " + pod.full_name());
-  } else if (!mode.empty() || !tier.empty()) {
-    group.held = "its annotations ask for a networkTopology of mode hard, which Muster does not plan";
-  }
+  read_volcano_metadata(metadata, group);
+  if (!above.empty()) read_volcano_metadata(above.front()->metadata, group);
 }
 
 }  // namespace muster::kubernetes

@@ -15,7 +15,6 @@ inline constexpr std::string_view kVolcanoQueueAnnotation = "scheduling.volcano.
 
 // Sets the reference of the pod; `group` is the one that it names. `above`: the objects above the pod that the list
 // has, the nearest first. Cost: O(labels and annotations).
-void make_volcano_group(KubernetesReading& reading, const std::vector<const KubernetesObject*>& above,
-                        KubernetesPod& pod, KubernetesGroup& group);
+void make_volcano_group(const std::vector<const KubernetesObject*>& above, KubernetesPod& pod, KubernetesGroup& group);
 
 }  // namespace muster::kubernetes

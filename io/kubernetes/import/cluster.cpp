@@ -10,7 +10,12 @@ namespace muster::kubernetes {
 
 bool ImportedCluster::read(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
-  return visitor.each_written(KubernetesKind::kPriorityClass, classes_text_,
+  for (const KubernetesKind kind : {KubernetesKind::kNamespace, KubernetesKind::kPriorityClass}) {
+    for (const KubernetesObject& object : visitor.items().of(kind))
+      if (!object.hold.empty()) effects_.try_emplace({kind, object.name}, object.hold.always);
+  }
+  const bool is_read =
+      visitor.each_written(KubernetesKind::kPriorityClass, classes_text_,
                               [&](const auto& object, auto& out) { return priorities_.import(in, object, out); }) &&
          read_budgets(visitor) &&
          visitor.each(KubernetesKind::kCsiNode,
@@ -20,23 +25,15 @@ bool ImportedCluster::read(ObjectVisitor& visitor) {
                       [&](const auto& object) { return devices_.import(in, object); }) &&
          visitor.each(KubernetesKind::kKaiShard,
                       [&](const auto& object) { return node_pools_.add_shard(in, object); }) &&
-         read_queues(visitor) && check_parents(visitor) && read_nodes(visitor) && remark_on_quotas(visitor);
+         read_queues(visitor) && check_parents(visitor) && read_nodes(visitor);
+  remark_on_pools(in.remarks);
+  return is_read;
 }
 
-// Of the plugin CapacityScheduling, by namespace.
-bool ImportedCluster::remark_on_quotas(ObjectVisitor& visitor) {
-  for (const KubernetesObject& object : visitor.items().of(KubernetesKind::kElasticQuota)) {
-    visitor.reading().remarks.add(
-        "an ElasticQuota is ignored: pods of its namespace may start beyond its max, and what it lends is not taken "
-        "back",
-        object);
-  }
-  if (node_pools_.divide_the_nodes() && queues_.has_any_of_kai()) {
-    visitor.reading().remarks.add(
-        "fair shares are those of all nodes, not of each node pool as KAI has them: others may be reclaimed from",
-        std::string(kKaiPoolLabel));
-  }
-  return true;
+void ImportedCluster::remark_on_pools(KubernetesRemarks& remarks) const {
+  if (!node_pools_.divide_the_nodes() || !queues_.has_any_of_kai()) return;
+  remarks.add("fair shares are those of all nodes, not of each node pool as KAI has them: others may be reclaimed from",
+              std::string(kKaiPoolLabel));
 }
 
 // A budget that cannot be read is included with its name and selector, and marked unclear.
@@ -52,8 +49,10 @@ bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   const VolcanoGuarantees guarantees(in, visitor.items());
   return visitor.each_written(KubernetesKind::kKaiQueue, queues_text_, [&](const auto& object, auto& out) {
+    queues_.heed(object);
     return queues_.import_kai(in, object, node_pools_, out);
   }) && visitor.each_written(KubernetesKind::kVolcanoQueue, queues_text_, [&](const auto& object, auto& out) {
+    queues_.heed(object);
     return queues_.import_volcano(in, object, guarantees, out);
   }) && read_kueue(visitor);
 }
@@ -61,11 +60,17 @@ bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
 bool ImportedCluster::read_kueue(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   KueueQueues& kueue = queues_.kueue();
-  const bool are_read =
-      visitor.each(KubernetesKind::kLocalQueue, [&](const auto& object) { return kueue.add_local(in, object); }) &&
-      visitor.each(KubernetesKind::kCohort, [&](const auto& object) { return kueue.add_cohort(in, object); }) &&
-      visitor.each(KubernetesKind::kResourceFlavor, [&](const auto& object) { return flavors_.add(in, object); }) &&
-      visitor.each(KubernetesKind::kClusterQueue, [&](const auto& object) { return kueue.add_cluster(in, object); });
+  const bool are_read = visitor.each(KubernetesKind::kLocalQueue, [&](const auto& object) {
+    queues_.heed(object);
+    return kueue.add_local(in, object);
+  }) && visitor.each(KubernetesKind::kCohort, [&](const auto& object) {
+    return kueue.add_cohort(in, object);
+  }) && visitor.each(KubernetesKind::kResourceFlavor, [&](const auto& object) {
+    return flavors_.add(in, object);
+  }) && visitor.each(KubernetesKind::kClusterQueue, [&](const auto& object) {
+    queues_.heed(object);
+    return kueue.add_cluster(in, object);
+  });
   if (are_read) kueue.settle_trees(in.remarks);
   return are_read;
 }
@@ -77,7 +82,7 @@ bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
       KubernetesKind::kNode, nodes_text_,
       [&](const auto& object, auto& out) {
         node_names_.insert(object.name);
-        add_labels(visitor.reading(), object);
+        node_pools_.add_node(member_of(object.metadata, "labels"));
         KubernetesNode& node = nodes_.emplace_back();
         node.object = &object;
         return import_node(visitor.reading(), devices_, out, node);
@@ -92,16 +97,6 @@ bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
             .string(why);
         out.raw(nodes_.back().unclear.append("}"));
       });
-}
-
-void ImportedCluster::add_labels(KubernetesReading& in, const KubernetesObject& node) {
-  const json::JsonValue labels = member_of(node.metadata, "labels");
-  node_pools_.add_node(labels);
-  if (member_of(labels, "volcano.sh/revocable-zone")) {
-    in.remarks.add(
-        "label volcano.sh/revocable-zone is ignored: Muster may place pods on the node that Volcano places elsewhere",
-        node);
-  }
 }
 
 bool ImportedCluster::check_parents(ObjectVisitor& visitor) const {

@@ -1,9 +1,11 @@
 // The part of a list that describes the cluster itself: nodes, topology, queues, priority classes, disruption budgets.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "io/kubernetes/dialects/card_settling.h"
@@ -22,6 +24,12 @@ class ImportedCluster {
   // Errors: those of the objects; UnknownQueue, of a parent. Cost: one pass over the objects.
   [[nodiscard]] bool read(ObjectVisitor& visitor);
 
+  // What the keys of a Namespace, and of a PriorityClass, that are not read mean for their pods.
+  known::Effect effect_of(KubernetesKind kind, std::string_view name) const {
+    const auto found = effects_.find({kind, name});
+    return found == effects_.end() ? known::Effect() : found->second;
+  }
+  bool has_effects() const { return !effects_.empty(); }
   bool has_node(std::string_view name) const { return node_names_.contains(name); }
   const KubernetesPriorities& priorities() const { return priorities_; }
   KubernetesQueues& queues() { return queues_; }
@@ -51,9 +59,9 @@ class ImportedCluster {
   [[nodiscard]] bool read_kueue(ObjectVisitor& visitor);
   [[nodiscard]] bool read_nodes(ObjectVisitor& visitor);
   [[nodiscard]] bool check_parents(ObjectVisitor& visitor) const;
-  void add_labels(KubernetesReading& reading, const KubernetesObject& node);
-  [[nodiscard]] bool remark_on_quotas(ObjectVisitor& visitor);
+  void remark_on_pools(KubernetesRemarks& remarks) const;
 
+  std::map<std::pair<KubernetesKind, std::string_view>, known::Effect> effects_;
   KubernetesPriorities priorities_;
   KubernetesQueues queues_;
   KueueFlavors flavors_;

@@ -49,7 +49,8 @@ std::string text_of(const KeptObjects& objects) {
 bool collect_kept(KubernetesReading& in, const KeptObjects& objects, KubernetesItems& out) {
   for (const auto& object : objects) {
     if (const auto& collected = object->collected()) {
-      out.by_kind[static_cast<std::size_t>(collected->meaning)].push_back(collected->object);
+      KubernetesObject& one = out.by_kind[static_cast<std::size_t>(collected->meaning)].emplace_back(collected->object);
+      if (!collected->unread.empty()) one.hold = in.unread.add(one.kind, one.full_name(), collected->unread);
     } else if (!collect_item(in, object->value(), out)) {
       return false;
     }

@@ -59,7 +59,10 @@ bool ImportedWorkload::add_groups(ObjectVisitor& visitor, KubernetesKind kind) {
   KubernetesReading& in = visitor.reading();
   return visitor.each(kind, [&](const KubernetesObject& object) {
     KubernetesGroup group;
-    if (read_group(in, kind, object, group)) return gangs_.add(in, group);
+    if (read_group(in, kind, object, group)) {
+      group.heed(object.hold.always);
+      return gangs_.add(in, group);
+    }
     if (in.strict || !is_known_by_label(kind)) return false;  // pods of others that do not find theirs are held
     const GroupSystem system = group.identity.system;
     group = {};
@@ -75,7 +78,10 @@ bool ImportedWorkload::read_workloads(ObjectVisitor& visitor) {
   return visitor.each(KubernetesKind::kWorkload, [&](const auto& object) {
     std::vector<KubernetesGroup> groups;
     if (!read_workload(in, object, groups)) return false;
-    return std::ranges::all_of(groups, [&](const auto& group) { return gangs_.add(in, group); });
+    return std::ranges::all_of(groups, [&](auto& group) {
+      group.heed(object.hold.always);
+      return gangs_.add(in, group);
+    });
   });
 }
 
@@ -156,6 +162,8 @@ bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
     }
     if (!held.empty()) pod.hold(held);
     if (is_new) admit(pod);
+    pod.heed(object.hold);
+    heed_surroundings(in, pod);
     bind(pod);
     if (in.strict && pod.state.is_on_node() && !cluster_.has_node(pod.state.node)) {
       return in.fail(object.value, ErrorCode::kUnknownNode,
@@ -165,6 +173,27 @@ bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
     join(in, pod);
     return true;
   });
+}
+
+// What its requests, its namespace and its priority class have and the import does not read.
+void ImportedWorkload::heed_surroundings(KubernetesReading& in, KubernetesPod& pod) const {
+  heed_resources(in, pod);
+  if (!cluster_.has_effects()) return;
+  pod.heed(cluster_.effect_of(KubernetesKind::kNamespace, pod.namespace_name));
+  pod.heed(cluster_.effect_of(KubernetesKind::kPriorityClass, pod.priority.class_name));
+}
+
+// The same of a pod that is to be made: it has what its template has, and its makers may tell how to make it.
+void ImportedWorkload::heed_template(KubernetesReading& in, KubernetesPod& pod) const {
+  const json::JsonValue object = pod.source.object;
+  std::vector<known::Unread> found;
+  known::find_unread(known::TemplateSubject{member_of(object, "metadata"), member_of(object, "spec"), {}}, found);
+  for (const OwnerKey& key : owners_.makers_of(pod)) {
+    const KubernetesObject* maker = owners_.find_object(key);
+    if (maker != nullptr) known::find_unread(known::TemplateSubject{{}, {}, maker->metadata}, found);
+  }
+  if (!found.empty()) pod.heed(in.unread.add("Pod", pod.full_name(), found));
+  heed_surroundings(in, pod);
 }
 
 bool ImportedWorkload::is_created(const KubernetesObject& pod) const {
@@ -232,15 +261,16 @@ void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
       if (!level.empty()) cluster_.topologies().add_kueue_level(level);
     }
   }
-  const std::string_view held =
-      labels.kueue_queue.empty() ? std::string_view() : kueue.held(pod.namespace_name, labels.kueue_queue);
-  if (pod.membership.reference.system == GroupSystem::kNone) pod.hold(held);
+  if (pod.membership.reference.system == GroupSystem::kNone && !labels.kueue_queue.empty()) {
+    pod.hold(kueue.held(pod.namespace_name, labels.kueue_queue));
+    pod.heed(cluster_.queues().hold_of_local(pod.namespace_name, labels.kueue_queue));
+  }
   const auto add = [this](const KubernetesGroup& group) { gangs_.add_made(group); };
   if (awaits_kai_group(in, pod)) {
     kai_grouper_->join(pod, owners_.above(pod), add);
   } else if (awaits_volcano_group(pod)) {
     KubernetesGroup group;
-    make_volcano_group(in, owners_.above(pod), pod, group);
+    make_volcano_group(owners_.above(pod), pod, group);
     settle_volcano_queue(group);
     add(group);
   }
@@ -282,6 +312,7 @@ bool ImportedWorkload::expand_workloads(KubernetesReading& in) {
   if (!kueue_.expand(in, pods_)) return false;
   for (std::size_t i = before; i < pods_.size(); ++i) {
     admit(pods_[i]);
+    heed_template(in, pods_[i]);
     owners_.join(pods_[i]);
     join(in, pods_[i]);
   }

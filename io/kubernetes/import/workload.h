@@ -73,6 +73,8 @@ class ImportedWorkload {
   [[nodiscard]] bool read_bindings(ObjectVisitor& visitor);
   [[nodiscard]] bool read_references(ObjectVisitor& visitor);
   [[nodiscard]] bool read_pods(ObjectVisitor& visitor);
+  void heed_surroundings(KubernetesReading& reading, KubernetesPod& pod) const;
+  void heed_template(KubernetesReading& reading, KubernetesPod& pod) const;
   bool is_created(const KubernetesObject& pod) const;
   KubernetesObject as_created(KubernetesReading& reading, const KubernetesObject& pod, std::string_view& held);
   void admit(KubernetesPod& pod) const;

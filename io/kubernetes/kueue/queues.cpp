@@ -45,62 +45,13 @@ bool read_inactive(KubernetesReading& in, json::JsonValue status, bool& out) {
   return true;
 }
 
-bool read_policy(KubernetesReading& in, const KubernetesObject& object, json::JsonValue preemption, KueueQueue& out) {
-  static constexpr std::array<std::string_view, 3> kKeys = {"borrowWithinCohort", "reclaimWithinCohort",
-                                                            "withinClusterQueue"};
-  std::array<json::JsonValue, 3> found;
-  json::JsonValue policy;
-  std::string_view borrowing;
+bool read_policy(KubernetesReading& in, json::JsonValue preemption, KueueQueue& out) {
+  static constexpr std::array<std::string_view, 2> kKeys = {"reclaimWithinCohort", "withinClusterQueue"};
+  std::array<json::JsonValue, 2> found;
   KueuePolicy read;
-  if (!in.take(preemption, kKeys, found) || !in.text(found[1], read.reclaim) || !in.text(found[2], read.within_queue) ||
-      !in.take(found[0], "policy", policy) || !in.text(policy, borrowing)) {
+  if (!in.take(preemption, kKeys, found) || !in.text(found[0], read.reclaim) || !in.text(found[1], read.within_queue))
     return false;
-  }
-  if (!preemption) return true;
-  out.policy = read;
-  if (read.within_queue == "LowerOrNewerEqualPriority") {
-    in.remarks.add(
-        "withinClusterQueue: LowerOrNewerEqualPriority is read as LowerPriority: gangs may wait although Kueue would "
-        "evict newer ones of equal priority",
-        object);
-  }
-  if (!borrowing.empty() && borrowing != "Never") {
-    in.remarks.add(
-        "borrowWithinCohort is ignored: gangs above their quota may wait although Kueue would evict for them", object);
-  }
-  return true;
-}
-
-// What Kueue does beside quotas.
-bool remark_on_admission(KubernetesReading& in, const KubernetesObject& object) {
-  static constexpr std::array<std::string_view, 5> kKeys = {"admissionChecks", "admissionChecksStrategy",
-                                                            "admissionScope", "queueingStrategy", "namespaceSelector"};
-  std::array<json::JsonValue, 5> found;
-  json::JsonValue checks;
-  std::string_view strategy;
-  bool has_checks = false, has_more = false;
-  if (!in.take(object.spec, kKeys, found) || !in.has_elements(found[0], has_checks) ||
-      !in.take(found[1], "admissionChecks", checks) || !in.has_elements(checks, has_more) ||
-      !in.text(found[3], strategy)) {
-    return false;
-  }
-  if (has_checks || has_more) {
-    in.remarks.add(
-        "admission checks of a ClusterQueue are ignored: a gang that would start may have to wait for them, or run in "
-        "another cluster",
-        object);
-  }
-  if (found[2]) {
-    in.remarks.add("admissionScope is ignored: gangs may start in another order than that of past usage", object);
-  }
-  if (strategy == "StrictFIFO") {
-    in.remarks.add("queueingStrategy: StrictFIFO is ignored: a younger gang may start before an older one that waits",
-                   object);
-  }
-  if (!found[4]) {
-    in.remarks.add("a ClusterQueue without namespaceSelector counts as open to all: Kueue admits nothing in it",
-                   object);
-  }
+  if (preemption) out.policy = read;
   return true;
 }
 
@@ -151,13 +102,17 @@ bool KueueQueues::add_cluster(KubernetesReading& in, const KubernetesObject& obj
   bool is_stopped = false, is_inactive = false;
   queue.is_known = true;
   if (!in.take(object.spec, kKeys, found) || !in.text(found[0], queue.parent) || !in.text(found[1], queue.parent) ||
-      !read_weight(in, found[2], object.status, queue) || !read_policy(in, object, found[4], queue) ||
+      !read_weight(in, found[2], object.status, queue) || !read_policy(in, found[4], queue) ||
       !read_kueue_quotas(in, found[5], queue.quotas) || !read_stop(in, found[6], is_stopped) ||
-      !read_inactive(in, object.status, is_inactive) || !remark_on_admission(in, object)) {
+      !read_inactive(in, object.status, is_inactive)) {
     return false;
   }
   if (found[3] && !in.expect(found[3], json::JsonKind::kObject)) return false;
   queue.namespaces = found[3];
+  if (!found[3]) {
+    in.remarks.add("a ClusterQueue without namespaceSelector counts as open to all: Kueue admits nothing in it",
+                   object);
+  }
   if (is_inactive) queue.held = "its ClusterQueue is not active";
   if (is_stopped) queue.held = "its queue is stopped";
   if (!queue.parent.empty()) cohorts_.try_emplace(queue.parent).first->second.is_cohort = true;

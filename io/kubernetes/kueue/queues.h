@@ -55,6 +55,8 @@ class KueueQueues {
       settle_name(cohort, name, [&](std::string_view wanted) { return is_taken(wanted) || queues_.contains(wanted); });
     }
   }
+  // The ClusterQueue of a LocalQueue; of one that is not in the list, its own name.
+  std::string_view cluster_queue(std::string_view namespace_name, std::string_view queue) const;
   // Requires settle_names, and the queue to be in use.
   std::string_view name_of(std::string_view namespace_name, std::string_view queue) const;
   // Why its queue, or the cluster's, admits nothing now; empty: it does.
@@ -75,7 +77,6 @@ class KueueQueues {
     while (is_taken(queue.name) || written_.contains(queue.name)) queue.name += "@kueue.x-k8s.io";
     written_.insert(queue.name);
   }
-  std::string_view cluster_queue(std::string_view namespace_name, std::string_view queue) const;
   [[nodiscard]] bool read_weight(KubernetesReading& reading, json::JsonValue spec, json::JsonValue status,
                                  KueueQueue& out);
   void remark_on(const KueueQueue& queue, const std::string& title, KubernetesRemarks& remarks) const;

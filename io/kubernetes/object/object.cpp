@@ -16,6 +16,12 @@ std::string KubernetesObject::title() const {
   return text;
 }
 
+std::string KubernetesObject::full_name() const {
+  std::string text(namespace_name);
+  if (!text.empty()) text += '/';
+  return text.append(name);
+}
+
 void KubernetesRemarks::add(std::string_view what, const KubernetesObject& object) {
   const auto known = std::ranges::find(remarks_, what, &Remark::what);
   if (known == remarks_.end()) return add(what, object.title());
@@ -51,6 +57,12 @@ std::string KubernetesReading::take_reason(const KubernetesObject& object) {
   if (is_known && culprit.string().size() <= kMostCharacters)
     text.append(" is \"").append(culprit.string()).append("\"");
   return text + ": " + wrong.message;
+}
+
+void KubernetesReading::look_for_unread(KubernetesObject& object) {
+  std::vector<known::Unread> found;
+  known::find_unread(object.keys(), found);
+  if (!found.empty()) object.hold = unread.add(object.kind, object.full_name(), found);
 }
 
 void KubernetesReading::warn(const KubernetesObject& object, std::string_view outcome) {

@@ -11,6 +11,7 @@
 
 #include "io/json/json_writer.h"
 #include "io/json/reading.h"
+#include "io/kubernetes/known/unread_log.h"
 #include "io/kubernetes/object/attach_limits.h"
 
 namespace muster::kubernetes {
@@ -36,9 +37,13 @@ struct KubernetesObject {
   json::JsonValue metadata, spec, status;
   std::string_view created;               // RFC 3339; empty: unknown
   const KubernetesPod* as_pod = nullptr;  // read already, where the labels of all namespaces are known (KeptObject)
+  known::Hold hold;                       // what its keys mean that are not read
 
   // "Pod default/web", for people.
   std::string title() const;
+  // "default/web", or "web".
+  std::string full_name() const;
+  known::Subject keys() const { return {group, kind, metadata, spec, status}; }
 };
 
 // What was ignored or held back, counted, with the first object concerned.
@@ -64,6 +69,7 @@ struct KubernetesReading : json::Reading {
   explicit KubernetesReading(json::JsonDocument& parsed) : json::Reading{parsed, true, nullptr, {}} {}
 
   KubernetesRemarks remarks;
+  known::UnreadLog unread;
   bool has_namespaces = false;  // the labels of all namespaces are known
   AttachLimits attach_limits;
   bool strict = true;                                          // what does not add up is an error
@@ -81,6 +87,8 @@ struct KubernetesReading : json::Reading {
   // What is wrong with the object, with the place in it and the value there, if that is short:
   // `metadata.annotations["gpu-memory"] is "2000mb": must be a whole number`. The error is over then.
   [[nodiscard]] std::string take_reason(const KubernetesObject& object);
+  // Notes what the object has and the import does not read, and sets its `hold`.
+  void look_for_unread(KubernetesObject& object);
   // Records the error as a warning that names the object. `outcome`: how it was handled.
   void warn(const KubernetesObject& object, std::string_view outcome);
   // The attempt has failed, which is not an error.

@@ -7,7 +7,7 @@
 #include <simdjson.h>
 
 #include "io/json/json_writer.h"
-#include "io/kubernetes/dialects/share_dialect.h"
+#include "io/kubernetes/known/find.h"
 #include "io/kubernetes/object/object.h"
 #include "model/base/require.h"
 
@@ -55,60 +55,10 @@ class LatestTime {
   bool is_used_ = true, has_dropped_ = false, is_needed_ = true;
 };
 
-// Those that the import reads, of pods, templates, owners and claims.
-bool is_read_annotation(std::string_view key, std::string_view duration_annotation) {
-  return key == (duration_annotation.empty() ? kDurationAnnotation : duration_annotation) ||
-         is_any(key, {"gpu-fraction",
-                      "gpu-fraction-num-devices",
-                      "gpu-memory",
-                      "kai.scheduler/batch-min-member",
-                      "kai.scheduler/last-eviction-timestamp",
-                      "kai.scheduler/preemption-delay",
-                      "kai.scheduler/segment-size",
-                      "kai.scheduler/segment-topology-preferred-placement",
-                      "kai.scheduler/segment-topology-required-placement",
-                      "kai.scheduler/skip-podgrouper",
-                      "kai.scheduler/stale-podgroup-timestamp",
-                      "kai.scheduler/staleness-grace-period",
-                      "kai.scheduler/topology",
-                      "kai.scheduler/topology-preferred-placement",
-                      "kai.scheduler/topology-required-placement",
-                      "kubernetes.io/config.mirror",
-                      kNodeAnnotation,
-                      "kueue.x-k8s.io/admission-gated-by",
-                      "kueue.x-k8s.io/component-workload-index",
-                      "kueue.x-k8s.io/job-min-parallelism",
-                      "kueue.x-k8s.io/pod-group-total-count",
-                      "kueue.x-k8s.io/podset-group-name",
-                      "kueue.x-k8s.io/podset-preferred-topology",
-                      "kueue.x-k8s.io/podset-required-topology",
-                      "kueue.x-k8s.io/podset-slice-required-topology",
-                      "kueue.x-k8s.io/podset-slice-required-topology-constraints",
-                      "kueue.x-k8s.io/priority-boost",
-                      "kueue.x-k8s.io/workload",
-                      "leaderworkerset.sigs.k8s.io/exclusive-topology",
-                      "pod-group-name",
-                      "pv.kubernetes.io/bind-completed",
-                      "scheduling.k8s.io/group-name",
-                      "scheduling.volcano.sh/group-min-member",
-                      "scheduling.volcano.sh/group-name",
-                      "scheduling.volcano.sh/queue-name",
-                      "volcano.sh/cooldown-time",
-                      "volcano.sh/hierarchy",
-                      "volcano.sh/hierarchy-weights",
-                      "volcano.sh/jdb-max-unavailable",
-                      "volcano.sh/jdb-min-available",
-                      "volcano.sh/network-topology-highest-tier",
-                      "volcano.sh/network-topology-mode",
-                      "volcano.sh/nodegroup-resource-limits",
-                      "volcano.sh/numa-topology-policy",
-                      "volcano.sh/preemptable",
-                      "volcano.sh/revocable-zone",
-                      "volcano.sh/sla-waiting-time",
-                      "volcano.sh/task-spec",
-                      "volume.beta.kubernetes.io/storage-class",
-                      "volume.kubernetes.io/selected-node"}) ||
-         is_dialect_annotation(key);
+// Those that the import reads or reports.
+bool is_needed_annotation(std::string_view key, std::string_view duration_annotation) {
+  return key == (duration_annotation.empty() ? kDurationAnnotation : duration_annotation) || key == kNodeAnnotation ||
+         known::is_needed_annotation(key);
 }
 
 // What the import reads of each part of an object, whatever its kind.
@@ -195,7 +145,7 @@ class PartWriter {
   void write_annotations(json::JsonValue object) {
     write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (single_ != nullptr) {
-        if (is_read_annotation(key, single_->duration_annotation)) copy(key, value);
+        if (is_needed_annotation(key, single_->duration_annotation)) copy(key, value);
       } else if (key != "kubectl.kubernetes.io/last-applied-configuration" &&
                  !key.starts_with("nfd.node.kubernetes.io/")) {
         copy(key, value);

@@ -92,15 +92,6 @@ bool allows_preemption(std::string_view value) {
   return std::ranges::find(kTrue, value) != kTrue.end();
 }
 
-void hold_volcano_numa(KubernetesReading& in, const PodParts& parts, std::string_view& held) {
-  const json::JsonValue written = parts.annotations[PodParts::kNumaPolicy];
-  std::string_view policy;
-  if (!written || !in.tried(in.text(written, policy))) return;
-  if (policy == "single-numa-node" || policy == "restricted")
-    keep_first_reason(held,
-                      "the pod asks for a NUMA policy (volcano.sh/numa-topology-policy), which Muster does not plan");
-}
-
 bool read_group_labels(KubernetesReading& in, const PodParts& parts, GroupLabels& labels) {
   const json::JsonValue task = parts.annotations[PodParts::kTaskAnnotation]
                                    ? parts.annotations[PodParts::kTaskAnnotation]

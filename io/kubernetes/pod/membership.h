@@ -77,7 +77,4 @@ inline constexpr std::string_view kKueueSharedTopologyHeld =
 // Whether a value of volcano.sh/preemptable, which is a truth value of Go, allows preemption.
 bool allows_preemption(std::string_view value);
 
-// Volcano's policy for NUMA zones, if it restricts where the pod may go. `held`: see keep_first_reason.
-void hold_volcano_numa(KubernetesReading& reading, const PodParts& parts, std::string_view& held);
-
 }  // namespace muster::kubernetes

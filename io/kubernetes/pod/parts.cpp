@@ -43,7 +43,6 @@ constexpr std::array<std::string_view, PodParts::kAnnotationKeys> kAnnotationNam
     "scheduling.k8s.io/group-name",
     "scheduling.volcano.sh/group-name",
     "volcano.sh/cooldown-time",
-    "volcano.sh/numa-topology-policy",
     "volcano.sh/preemptable",
     "volcano.sh/task-spec"};
 

@@ -53,7 +53,6 @@ struct PodParts {
     kGroupName,
     kVolcanoGroupName,
     kCooldown,
-    kNumaPolicy,
     kPreemptable,
     kTaskAnnotation,
     kAnnotationKeys

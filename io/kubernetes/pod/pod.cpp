@@ -132,6 +132,15 @@ bool read_parts(KubernetesReading& in, const KubernetesObject& object, const Pod
 
 }  // namespace
 
+void heed_resources(KubernetesReading& in, KubernetesPod& pod) {
+  for (const RequestedAmount& requested : pod.requests) {
+    const known::Rule* rule = known::rule_of_resource(requested.resource);
+    if (rule == nullptr || rule->treatment <= known::Treatment::kHarmless || requested.amount == 0) continue;
+    const known::Unread unread{known::Place::kResource, std::string(requested.resource), {}, rule};
+    pod.heed(in.unread.add("Pod", pod.full_name(), {&unread, 1}));
+  }
+}
+
 bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesPod& pod) {
   PodParts parts;
   begin_pod(object, pod);
@@ -141,7 +150,6 @@ bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesP
   }
   pod.labels.own = parts.all_labels;
   if (!read_parts(in, object, parts, pod)) return false;
-  hold_volcano_numa(in, parts, pod.held);
   pod.run_time = read_expected_run_time(in, object, parts);
   if (pod.state.status == PodStatus::kSucceeded) pod.state.ended = read_end(in, object);
   return true;

@@ -42,8 +42,9 @@ struct PodState {
   PodStatus status = PodStatus::kPending;
   std::string_view node, nominated_node;
   std::string_view created, started;
-  std::string_view ended;    // of a pod that has succeeded
-  bool is_left_out = false;  // without a node, and on its way out or left to another scheduler
+  std::string_view ended;     // of a pod that has succeeded
+  bool is_left_out = false;   // without a node, and on its way out or left to another scheduler
+  bool is_protected = false;  // it stays as long as it runs
   bool is_on_node() const { return status == PodStatus::kRunning || status == PodStatus::kReleasing; }
   bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
 };
@@ -77,8 +78,19 @@ struct KubernetesPod {
 
   // Has the pod (and so its whole gang) held: phase `Held`, with this text. See keep_first_reason.
   void hold(std::string_view why) { keep_first_reason(held, why); }
+  void heed(const known::Hold& unread) {
+    heed(unread.always);
+    if (membership.reference.system == GroupSystem::kNone) heed(unread.ungrouped);
+  }
+  void heed(const known::Effect& unread) {
+    hold(unread.why);
+    state.is_protected = state.is_protected || (unread.protects && state.is_on_node());
+  }
   std::string full_name() const { return std::string(namespace_name).append("/").append(name); }
 };
+
+// Heeds what is known of the resources that the pod requests.
+void heed_resources(KubernetesReading& reading, KubernetesPod& pod);
 
 // Errors: those of the values.
 [[nodiscard]] bool read_pod(KubernetesReading& reading, const KubernetesObject& object, KubernetesPod& out);

@@ -164,7 +164,7 @@ TEST(KubernetesExpand, AnExclusiveTopologyIsHeld) {
   set["metadata"]["annotations"]["leaderworkerset.sigs.k8s.io/exclusive-topology"] = "rack";
   const auto made = imported({set}, kExpand);
   EXPECT_EQ(made.pod("team/llm-0-1")["status"], "gated");
-  EXPECT_TRUE(made.says("exclusive topology"));
+  EXPECT_TRUE(made.says("exclusive-topology"));
 }
 
 TEST(KubernetesExpand, WhatCannotBeMadeIsRefused) {

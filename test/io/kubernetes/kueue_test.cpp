@@ -1,4 +1,5 @@
 // Queues, pod groups and topologies of Kueue. Its Workloads, flavors and policies: kueue_workloads_test.cpp.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -150,10 +151,14 @@ TEST(KubernetesKueue, WhatElseKueueChecksIsNamed) {
   queue["spec"]["queueingStrategy"] = "StrictFIFO";
   queue["spec"]["admissionChecksStrategy"] = {{"admissionChecks", {{{"name", "prov"}}}}};
   queue["spec"]["admissionScope"] = {{"admissionMode", "UsageBasedAdmissionFairSharing"}};
+  queue["spec"]["preemption"]["borrowWithinCohort"] = {{"policy", "LowerPriority"}};
+  queue["spec"]["preemption"]["withinClusterQueue"] = "LowerOrNewerEqualPriority";
   const auto made = imported({queue});
-  EXPECT_TRUE(made.says("queueingStrategy: StrictFIFO is ignored"));
-  EXPECT_TRUE(made.says("admission checks of a ClusterQueue are ignored"));
-  EXPECT_TRUE(made.says("admissionScope is ignored"));
+  std::set<std::string> told;
+  for (const Json& one : made.line["unread"]) told.insert(one["key"]);
+  EXPECT_EQ(told, (std::set<std::string>{"spec.admissionChecksStrategy", "spec.admissionScope",
+                                         "spec.preemption.borrowWithinCohort.policy",
+                                         "spec.preemption.withinClusterQueue", "spec.queueingStrategy"}));
   EXPECT_TRUE(made.says("without namespaceSelector"));
 }
 

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/snapshot/unread.h"
+
 namespace muster::muster_v1 {
 namespace {
 
@@ -448,6 +450,21 @@ TEST(SnapshotReader, ReadsALineOf64MegabytesAndThenAShortOne) {
   EXPECT_EQ(snapshot->pods.back().labels[0].second, padding);
   EXPECT_EQ(snapshot->pod_specs.size(), 1U);
   EXPECT_TRUE(reader.read(R"({"format":"muster/v1"})"));
+}
+
+TEST(SnapshotReader, MakesAWarningOfEachKeyThatWasNotRead) {
+  const Snapshot snapshot =
+      read(R"("unread":[{"kind":"Pod","name":"a/b","place":"label","key":"x/y","value":"z","treatment":"held",)"
+           R"("mayChange":"when it starts","count":3}])");
+  ASSERT_EQ(snapshot.anomalies.warnings.size(), 1U);
+  const Warning& warning = snapshot.anomalies.warnings.front();
+  EXPECT_EQ(warning.object, "pod");
+  EXPECT_EQ(warning.name, "a/b");
+  EXPECT_EQ(
+      warning.message,
+      R"(label x/y "z" is not read; it may change when it starts; what it may concern is held; 3 objects have it)");
+  EXPECT_TRUE(has_unread(snapshot.anomalies));
+  EXPECT_FALSE(has_unread(read(R"("remarks":["1 time: Service is ignored"])").anomalies));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 import { h, section } from './elements.js';
 import { count, duration, gpus, milliseconds, number, percent } from './format.js';
 import { figuresOf, levelValue } from './overview.js';
-import { levels, proofs } from './words.js';
+import { levels, proofOf } from './words.js';
 
 // rows: [title, value(thing), text(value), better: 1 more, -1 less, 0 neither, help]
 function comparisonTable(label, names, things, rows) {
@@ -31,7 +31,7 @@ export function plansComparison(cluster) {
     ['GPUs in use', ({ figures }) => figures.after, (value) => gpus(value), 1], ['Gangs that start', ({ figures }) => figures.starts, count, 0], ['Gangs left waiting', ({ figures }) => figures.waitingGangs, count, 0],
     ...(cluster.plans[0].objective.some(({ level }) => level === 'wholeNodes') ? [] : [['Whole nodes idle', ({ figures }) => figures.wholeNodes, count, 1]]),
     ['Pods evicted', ({ figures }) => figures.evicted, count, 0], ['Pods moved', ({ figures }) => figures.moved, count, 0], ...goals,
-    ['Proof', ({ plan }) => proofs[plan.proof][0], null, 0], ['Gap of the first goal that is open', ({ plan }) => plan.gap, (value) => percent(value, 3), -1], ['Time taken', ({ plan }) => plan.elapsedMs, milliseconds, 0]];
+    ['Proof', ({ plan }) => proofOf(plan)[0], null, 0], ['Gap of the first goal that is open', ({ plan }) => plan.gap, (value) => percent(value, 3), -1], ['Time taken', ({ plan }) => plan.elapsedMs, milliseconds, 0]];
   return section('comparison', 'Plans side by side', `What differs first, from the top of the goals, decides: ${verdict(cluster)}`, comparisonTable('Plans', cluster.plans.map(({ label }) => label), things, rows));
 }
 

@@ -1,7 +1,7 @@
 // What the plan comes to, in a few figures.
 import { h, section } from './elements.js';
 import { count, gpus, milliseconds, number, percent, plural } from './format.js';
-import { levels, proofs } from './words.js';
+import { levels, proofOf } from './words.js';
 import { placed, moved, evicted, leaves } from './unpack.js';
 
 const roots = (cluster) => cluster.queues.parent.map((parent, i) => [parent, i]).filter(([parent]) => parent < 0).map(([, i]) => i);
@@ -47,7 +47,7 @@ export function overview(cluster, plan) {
     return section('overview', 'Overview', `${clusterText} No plan was given, so this is the cluster as it stands.`,
       h('div', { class: 'cards' }, card('GPUs in use', percent(before / total), `${number(before)} of ${gpus(total)}`, allocationBar(figures))));
   }
-  const [proofTitle, proofText] = proofs[plan.proof];
+  const [proofTitle, proofText] = proofOf(plan);
   const proof = plan.proof !== 'optimal' && plan.gap > 0 ? `≤ ${percent(plan.gap, 2)} short` : proofTitle;
   const open = plan.objective.find(({ value, bound }) => bound !== value);
   const gapText = plan.proof === 'optimal' ? proofText

@@ -106,7 +106,13 @@ export const levels = {
   fragmentation: { title: 'Scattered free GPUs', text: 'free GPUs that the expected work cannot use (policy spread: unevenness of use)', more: false, scale: 1000, unit: 'GPUs' },
 };
 
-export const proofs = {
+// Title and text of what is proven of a plan.
+export const proofOf = (plan) => {
+  const [title, text] = proofs[plan.proof];
+  return plan.proofOf ? [`${title} of what was read`, `${text} Some keys of the cluster’s objects are not read; see the warnings.`] : [title, text];
+};
+
+const proofs = {
   optimal: ['Proven best', 'No plan can be better by the rules and goals.'],
   withinGap: ['Near the best', 'Within the requested gap of the best possible plan.'],
   heuristic: ['Not proven', 'A good plan; whether a better one exists is not proven for every goal.'],
