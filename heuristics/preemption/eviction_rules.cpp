@@ -41,6 +41,12 @@ bool have_sides(const Problem& problem, GangIndex claimant, GangIndex victim) {
          std::ranges::find(problem.queues[c.queue].ancestors, v.queue) == problem.queues[c.queue].ancestors.end();
 }
 
+// What is placed counts as what runs does, except of a gang that leaves as a whole.
+bool is_whole(const Problem& problem, const ClusterState& end_state, GangIndex gang) {
+  if (!is_anything_present(end_state, gang)) return true;
+  return is_satisfied(end_state, gang) && !problem.gangs[gang].leaves_whole;
+}
+
 }  // namespace
 
 EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before)
@@ -212,16 +218,10 @@ bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex cla
   return true;
 }
 
-// What is placed counts as what runs does, except of a gang that leaves as a whole.
-bool EvictionRules::is_whole(const ClusterState& end_state, GangIndex gang) const {
-  if (!is_anything_present(end_state, gang)) return true;
-  return is_satisfied(end_state, gang) && !problem_.gangs[gang].leaves_whole;
-}
-
 bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
   return std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
     const GangIndex gang = problem_.pods[eviction.pod].gang;
-    return problem_.gangs[gang].pods.size() == 1 || is_whole(end_state, gang);
+    return problem_.gangs[gang].pods.size() == 1 || is_whole(problem_, end_state, gang);
   });
 }
 
@@ -355,8 +355,7 @@ bool EvictionRules::reclaims_hold(const ClusterState& end_state, const std::vect
 void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) const {
   const GangIndex index = problem_.pods[eviction.pod].gang;
   const Gang& gang = problem_.gangs[index];
-  const bool is_one_pod =
-      gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1 && !gang.leaves_whole;
+  const bool is_one_pod = gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1 && !gang.leaves_whole;
   if (!is_one_pod && kinds.known_gangs.insert(index).second) kinds.gangs.push_back(index);
   if (eviction.reason != EvictionReason::kReclaim) return;
   if (kinds.known_reclaims.emplace(claimant_kind(eviction.for_gang), gang.queue).second)
@@ -366,7 +365,8 @@ void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) c
 bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const {
   if (any_min_runtime_ || price_.is_set() || problem_.snapshot->policy.max_moves || !end_state.budgets().are_kept())
     return false;
-  const bool are_whole = std::ranges::all_of(kinds.gangs, [&](GangIndex gang) { return is_whole(end_state, gang); });
+  const bool are_whole =
+      std::ranges::all_of(kinds.gangs, [&](GangIndex gang) { return is_whole(problem_, end_state, gang); });
   return are_whole && std::ranges::all_of(kinds.reclaims, [&](const PlannedEviction& eviction) {
            return reclaim_holds(end_state, eviction, {});
          });

@@ -100,7 +100,6 @@ class EvictionRules {
   std::uint64_t claimant_kind(GangIndex gang) const;
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
-  bool is_whole(const ClusterState& end_state, GangIndex gang) const;
   bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   bool keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,

@@ -12,8 +12,7 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr std::size_t kNoGang = std::numeric_limits<std::size_t>::max();
-constexpr std::int32_t kKaiPriority = 50;         // of a class that does not exist
-constexpr std::int32_t kKaiNonPreemptible = 100;  // from here on, if a group does not set it
+constexpr std::int32_t kKaiPriority = 50;  // of a class that does not exist
 constexpr std::string_view kNoTask = "default";
 constexpr std::string_view kAwaited = "the object of its group does not exist yet";
 
@@ -28,13 +27,6 @@ std::string key_of(const KubernetesGroup& group) {
   if (is_of_owner(group.identity.system)) key.append("@").append(group.identity.group);
   return key;
 }
-
-// It has no object until KAI's pod grouper has made it.
-bool is_expected_of_kai(GroupSystem system) {
-  return system == GroupSystem::kKaiOwner || system == GroupSystem::kKaiPod;
-}
-
-bool is_of_kai(GroupSystem system) { return system == GroupSystem::kKai || is_expected_of_kai(system); }
 
 KubernetesGroup group_of(const KubernetesPod& pod) {
   KubernetesGroup group;
@@ -111,6 +103,13 @@ std::string_view distinction(const GroupIdentity& identity) {
   return "pod";
 }
 
+// A PriorityClass of YuniKorn protects its pods, unless a pod says otherwise.
+void protect(const KubernetesPriorities& priorities, KubernetesPod& pod) {
+  std::optional<bool>& allows = pod.membership.dialect.allows_preemption;
+  if (!allows && pod.constraints.scheduler == "yunikorn" && priorities.forbids_preemption(pod.priority.class_name))
+    allows = false;
+}
+
 const SnapshotSubgroup* leaf_named(const KubernetesGroup& group, std::string_view name) {
   const auto found = std::ranges::find(group.subgroups, name, &SnapshotSubgroup::name);
   if (name.empty() || found == group.subgroups.end()) return nullptr;
@@ -147,81 +146,12 @@ bool write_min_resources(KubernetesReading& in, json::JsonWriter& writer, json::
   return true;
 }
 
-std::string settle_kueue_queue(const KueueQueues& queues, const GangPods& pods, KubernetesGroup& group) {
-  const std::string_view name_space = group.identity.namespace_name;
-  if (group.held.empty()) group.held = queues.held(name_space, pods.kueue_queue);
-  group.priority.never_preempts = group.priority.never_preempts || pods.evicts_nothing;
-  return std::string(queues.name_of(name_space, pods.kueue_queue));
-}
-
 // The topology of its pods' queue: Kueue asks for a level of whichever flavor it assigns.
 void settle_topology(const KubernetesTopologies& topologies, KubernetesGroup& group) {
   if (group.identity.system != GroupSystem::kKueue) return;
   TopologyRequest& request = group.topology;
   const std::string_view level = request.required.empty() ? request.preferred : request.required;
   if (!level.empty()) request.topology = topologies.of_kueue(level, {});
-}
-
-// What any pod of a gang of Volcano may not lose, none loses. KAI ignores all preemption policies.
-void settle_preemption(KubernetesGroup& group, const GangPods& pods, Nanoseconds now, GangSettlement& settled) {
-  const bool is_kai = is_of_kai(group.identity.system);
-  const bool is_allowed = group.priority.preemptible.value_or(!is_kai || settled.priority < kKaiNonPreemptible);
-  settled.preemptible = is_allowed && !pods.has_fixed;
-  if (!is_kai) {
-    settled.preemptible = settled.preemptible && !pods.forbids_preemption && pods.protected_until <= now &&
-                          settled.priority < kSystemPriority;
-  }
-  if (!group.priority.has_policy && !is_kai) group.priority.never_preempts = pods.count > 0 && pods.never_preempts;
-  if (is_kai) static_cast<void>(delay_preemption(group, now));
-}
-
-void settle_queue(KubernetesGroup& group, const GangPods& pods, KubernetesQueues& queues, GangSettlement& settled) {
-  const bool is_kai = is_of_kai(group.identity.system);
-  std::string_view queue = group.queue;
-  if (is_kai) {
-    for (const std::string_view next : {pods.kai_queue, group.runai_queue, pods.runai_queue}) {
-      if (queue.empty()) queue = next;
-    }
-  }
-  if (queue.empty() && is_expected_of_kai(group.identity.system) && queues.is_of_kai(kKaiDefaultQueue))
-    queue = kKaiDefaultQueue;
-  settled.queue = queue;
-  const bool is_kueue = queue.empty() && !is_kai && !pods.kueue_queue.empty();
-  if (is_kueue) {
-    settled.queue = settle_kueue_queue(queues.kueue(), pods, group);
-    group.heed(queues.hold_of_local(group.identity.namespace_name, pods.kueue_queue));
-    return;
-  }
-  if (queue.empty() || (queue == "default" && !queues.has(queue))) settled.queue = queues.common_queue();
-  if (group.held.empty()) group.held = queues.held(settled.queue);
-  group.heed(queues.hold_of(settled.queue));
-}
-
-// Node pools of KAI, groups of nodes of Volcano. Returns why no scheduler places the group; empty: one does.
-std::string settle_nodes(const KubernetesGroup& group, const KubernetesQueues& queues, const KaiNodePools& pools,
-                         GangSettlement& settled) {
-  if (!is_of_kai(group.identity.system)) {
-    settled.nodes = queues.nodes_of(settled.queue);
-    return {};
-  }
-  settled.nodes = pools.nodes_of(group.node_pool);
-  return pools.objection(group.node_pool, settled.queue);
-}
-
-// Why the plan spares it, or evicts nothing for it, although its priority would allow more.
-void remark_on_preemption(const KubernetesGroup& group, const GangPods& pods, Nanoseconds now, const std::string& name,
-                          KubernetesRemarks& remarks) {
-  if (is_of_kai(group.identity.system) && group.priority.never_preempts)
-    remarks.add("a gang is within its preemptionDelay: Muster evicts nothing for it yet", name);
-  if (pods.protected_until > now)
-    remarks.add("a gang is within its volcano.sh/cooldown-time: Muster does not evict its pods yet", name);
-  const auto tops = std::ranges::count(group.subgroups, "", &SnapshotSubgroup::parent);
-  if (group.disruption == Disruption::kSurplus && group.minimum.subgroups && *group.minimum.subgroups < tops) {
-    remarks.add(
-        "a semi-preemptible gang needs only some of its subgroups: KAI may evict the others as a whole, Muster evicts "
-        "none of its pods",
-        name);
-  }
 }
 
 }  // namespace
@@ -287,7 +217,7 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
 
 void KubernetesGangs::join(KubernetesPod& pod) {
   has_joined_ = true;
-  protect(pod);
+  protect(priorities_, pod);
   if (pod.membership.reference.system == GroupSystem::kNone || pod.state.is_left_out) return;
   if (!(pod.membership.reference == last_reference_) || pod.namespace_name != last_namespace_) {
     last_ = find_or_add(pod);
@@ -304,42 +234,6 @@ void KubernetesGangs::join(KubernetesPod& pod) {
   gang.is_written = true;
   count(pod, gang);
   set_subgroup(pod, gang);
-}
-
-// A PriorityClass of YuniKorn protects its pods, unless a pod says otherwise.
-void KubernetesGangs::protect(KubernetesPod& pod) const {
-  std::optional<bool>& allows = pod.membership.dialect.allows_preemption;
-  if (!allows && pod.constraints.scheduler == "yunikorn" && priorities_.forbids_preemption(pod.priority.class_name))
-    allows = false;
-}
-
-void GangPods::add(const KubernetesPod& pod, std::int32_t priority) {
-  const GroupLabels& labels = pod.membership.labels;
-  const std::string_view since = pod.state.created;
-  ++count;
-  if (pod.state.status == PodStatus::kSucceeded) ++succeeded;
-  if (pod.state.is_on_node() && !pod.membership.dialect.is_placeholder) ++running;
-  highest_priority = std::max(highest_priority, priority);
-  never_preempts = never_preempts && pod.priority.never_preempts;
-  has_fixed = has_fixed || pod.owner.is_fixed;
-  has_protected = has_protected || pod.state.is_protected;
-  forbids_preemption = forbids_preemption || labels.volcano_forbids_preemption ||
-                       !pod.membership.dialect.allows_preemption.value_or(true);
-  if (labels.min_available) min_available = std::max(min_available.value_or(0), *labels.min_available);
-  expected_duration = std::max(expected_duration, pod.run_time.value());  // none is the least
-  if (!since.empty() && (created.empty() || is_earlier(since, created))) created = since;
-  if (labels.volcano_cooldown && pod.state.status == PodStatus::kRunning) {
-    const auto started = parse_instant(pod.state.started);
-    if (started) protected_until = std::max(protected_until, *started + *labels.volcano_cooldown);
-  }
-  keep_first(labels.kai_queue, kai_queue);
-  keep_first(labels.runai_queue, runai_queue);
-  keep_first(labels.kueue_queue, kueue_queue);
-  dialect.is_koordinator = dialect.is_koordinator || pod.membership.dialect.is_koordinator;
-  keep_first(pod.membership.dialect.gang_groups, dialect.gang_groups);
-  keep_first(pod.membership.dialect.match_policy, dialect.match_policy);
-  keep_first(pod.membership.dialect.task_groups, dialect.task_groups);
-  keep_first(pod.membership.dialect.policy_parameters, dialect.policy_parameters);
 }
 
 void KubernetesGangs::count(const KubernetesPod& pod, Gang& gang) {
@@ -359,7 +253,7 @@ void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
   if (group.subgroups.empty()) return;
   if (group.identity.system == GroupSystem::kVolcano) {
     pod.membership.subgroup = add_empty_subgroup(
-        group, pod.membership.labels.volcano_task.empty() ? kNoTask : pod.membership.labels.volcano_task);
+        group, pod.membership.labels.volcano.task.empty() ? kNoTask : pod.membership.labels.volcano.task);
   } else if (const SnapshotSubgroup* leaf = leaf_named(group, pod.membership.labels.kai_subgroup)) {
     pod.membership.subgroup = leaf->name;
   } else {
@@ -430,11 +324,8 @@ void KubernetesGangs::settle(Gang& gang) {
   if (!group.minimum.members && group.subgroups.empty()) group.minimum.members = gang.pods.min_available;
   if (group.identity.system == GroupSystem::kKueue) gang.sets.settle(group);
   if (group.times.created.empty()) group.times.created = gang.pods.created;
-  settle_preemption(group, gang.pods, now_, gang.settled);
-  settle_queue(group, gang.pods, queues_, gang.settled);
-  const std::string objection = settle_nodes(group, queues_, pools_, gang.settled);
+  const std::string objection = settle_terms(group, gang.pods, {queues_, pools_, now_}, gang.settled);
   if (!objection.empty() && group.held.empty()) group.held = keep(objection);
-  if (group.is_protected || gang.pods.has_protected) gang.settled.preemptible = false;
 }
 
 // A pod without a gang is one by itself, named after the pod; if a gang has that name, the pod's gang gets another.

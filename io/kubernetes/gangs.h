@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/kubernetes/gang_pods.h"
 #include "io/kubernetes/grouping/kai_node_pools.h"
 #include "io/kubernetes/grouping/metadata.h"
 #include "io/kubernetes/groups.h"
@@ -21,32 +22,6 @@
 #include "io/kubernetes/queues.h"
 
 namespace muster::kubernetes {
-
-// What the pods of a gang say about it together.
-struct GangPods {
-  std::int64_t count = 0, succeeded = 0;
-  std::int64_t running = 0;  // on a node, without placeholders of YuniKorn
-  std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
-  bool never_preempts = true, has_fixed = false, has_protected = false, forbids_preemption = false;
-  bool evicts_nothing = false;  // by the policy of its queue
-  std::optional<std::int32_t> min_available;
-  std::optional<Nanoseconds> expected_duration;  // the longest
-  Nanoseconds protected_until = 0;               // an instant: the latest end of a cooldown of Volcano
-  std::string_view created;                      // of the first one
-  std::string_view kai_queue, runai_queue, kueue_queue;
-  DialectLabels dialect;
-
-  // Counts one more pod. The order of the pods does not matter.
-  void add(const KubernetesPod& pod, std::int32_t priority);
-};
-
-// What follows for a gang from its group and its pods.
-struct GangSettlement {
-  std::string queue;
-  std::int32_t priority = 0;
-  bool preemptible = true;
-  NodeTerm nodes;  // what its group or its queue asks of nodes; empty: nothing
-};
 
 class KubernetesGangs {
  public:
@@ -102,7 +77,6 @@ class KubernetesGangs {
   std::size_t append(const KubernetesGroup& group);
   void count(const KubernetesPod& pod, Gang& gang);
   void set_subgroup(KubernetesPod& pod, Gang& gang);
-  void protect(KubernetesPod& pod) const;
   // dialect_gangs.cpp: gangs of Koordinator and YuniKorn, of which only all pods together tell what they need.
   void settle_dialects(std::vector<KubernetesPod>& pods);
   void settle_application(Gang& gang, std::vector<KubernetesPod*>& pods);

@@ -128,7 +128,8 @@ bool add_others(KubernetesReading& in, json::JsonValue amounts, std::set<std::st
   if (!amounts) return true;
   if (!in.expect(amounts, json::JsonKind::kObject)) return false;
   for (const json::JsonMember member : amounts.members()) {
-    if (std::ranges::find(kVolcanoResources, member.key, &VolcanoResource::resource) != kVolcanoResources.end()) continue;
+    if (std::ranges::find(kVolcanoResources, member.key, &VolcanoResource::resource) != kVolcanoResources.end())
+      continue;
     if (!member.value.is(json::JsonKind::kNull)) names.insert(member.key);
   }
   return true;
@@ -149,7 +150,8 @@ bool write_volcano_others(KubernetesReading& in, json::JsonWriter& writer, const
       if (amount && !in.expect_text_or_number(amount, "a quantity")) return false;
     }
     if (const ShareDialect* dialect = dialect_of_resource(name); dialect != nullptr && !dialect->keeps_resources) {
-      in.remarks.add("a bound of a Queue on " + std::string(name) + " is ignored: its pods may have more of it", object);
+      in.remarks.add("a bound of a Queue on " + std::string(name) + " is ignored: its pods may have more of it",
+                     object);
       continue;
     }
     writer.raw(first ? R"(,"resources":{)" : ",").string(name).raw(":{");

@@ -63,8 +63,8 @@ class KubernetesQueues {
   std::unordered_map<std::string_view, System> systems_;  // by name of the queue
   std::vector<std::pair<std::string_view, std::string_view>> parents_;
   std::unordered_map<std::string_view, std::string_view> held_;  // why, by name of the queue
-  std::unordered_map<std::string_view, NodeTerm> node_groups_;  // of Volcano
-  std::map<std::string, known::Effect, std::less<>> holds_;  // by full name
+  std::unordered_map<std::string_view, NodeTerm> node_groups_;   // of Volcano
+  std::map<std::string, known::Effect, std::less<>> holds_;      // by full name
   std::string common_;
   KueueQueues kueue_;
 };

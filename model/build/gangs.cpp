@@ -332,8 +332,8 @@ void find_rights(Problem& problem) {
   for (const Gang& gang : problem.gangs) {
     if (gang.queue.is_none() || !gang.preemptible || !has_pod(problem, gang, PodStatus::kRunning)) continue;
     const bool is_outranked = actions.preempt && gang.priority < highest[gang.queue];
-    const bool others_claim = actions.reclaim && problem.queues[gang.queue].reclaimable &&
-                              (claiming.size() > 1 || claiming[0] != gang.queue);
+    const bool others_claim =
+        actions.reclaim && problem.queues[gang.queue].reclaimable && (claiming.size() > 1 || claiming[0] != gang.queue);
     if (is_outranked) terms.preemptible.push_back(gang.priority);
     if (is_outranked || others_claim) terms.evictable.push_back(gang.priority);
   }

@@ -227,8 +227,8 @@ struct Queue {
   std::vector<OtherLimitIndex> other_limits;  // its own first, then those of the queues above it, up to its root
   Nanoseconds preempt_min_runtime = 0, reclaim_min_runtime = 0;  // inherited if the snapshot does not set it
   bool reclaimable = true;
-  // Counts as not preemptible: what runs of minimums that never leave, of gangs that are preemptible; also of the queues
-  // below.
+  // Counts as not preemptible: what runs of minimums that never leave, of gangs that are preemptible; also of the
+  // queues below.
   QueueAmounts core_usage{};
   bool is_leaf() const { return children.empty(); }
 };

@@ -129,8 +129,7 @@ void Formulation::add_exits_of(GangClassIndex index) {
   const std::vector<ExitOption> options = exit_options(index);
   const bool splits =
       SplitExits(in_.problem, in_.demand, index).may_help(options, in_.rules.price().is_set()) && budgets_allow(index);
-  const bool surplus =
-      !gang_class.is_singles && !leaves_whole(index) && (!in_.pooled || may_have_surplus(index));
+  const bool surplus = !gang_class.is_singles && !leaves_whole(index) && (!in_.pooled || may_have_surplus(index));
   for (const ExitOption& option : options)
     add_exit(index, option, splits || (surplus && option.reason != EvictionReason::kStale));
   if (splits) gang_columns_[index].split = model_.add_column(0, 1, true, "split" + std::to_string(index.value()));

@@ -140,10 +140,12 @@ TopologyRequest KaiShapes::topology_of(std::string_view topology, std::string_vi
                                        std::string& held) const {
   if (required.empty() && preferred.empty()) return {};
   TopologyRequest request = topologies_.of_kai(topology, required, preferred);
-  const bool has_levels = required.empty() == request.required.empty() && preferred.empty() == request.preferred.empty();
+  const bool has_levels =
+      required.empty() == request.required.empty() && preferred.empty() == request.preferred.empty();
   if (!has_levels && held.empty()) {
-    held = "its annotations ask for the topology level \"" + std::string(required.empty() ? preferred : required) + "\"" +
-           (topology.empty() ? "" : " of \"" + std::string(topology) + "\"") + ", which no Topology in the input has";
+    held = "its annotations ask for the topology level \"" + std::string(required.empty() ? preferred : required) +
+           "\"" + (topology.empty() ? "" : " of \"" + std::string(topology) + "\"") +
+           ", which no Topology in the input has";
   }
   return request;
 }

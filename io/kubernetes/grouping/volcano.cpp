@@ -35,24 +35,39 @@ RequestedAmounts amounts_of(const KubernetesPod& pod, std::int64_t pods) {
 
 }  // namespace
 
-void make_volcano_group(const std::vector<const KubernetesObject*>& above, KubernetesPod& pod, KubernetesGroup& group) {
+bool VolcanoPodGrouper::awaits_group(const KubernetesPod& pod) {
+  return pod.membership.reference.system == GroupSystem::kNone && !pod.owner.is_fixed &&
+         pod.constraints.scheduler == kVolcanoScheduler && pod.membership.labels.kueue_queue.empty();
+}
+
+void VolcanoPodGrouper::add_namespace(const KubernetesObject& object) {
+  const std::string_view queue = text_at(annotations_of(object.metadata), kVolcanoQueueAnnotation);
+  if (!queue.empty()) queues_[object.name] = queue;
+}
+
+void VolcanoPodGrouper::settle_queue(KubernetesGroup& group) const {
+  const auto found = queues_.find(group.identity.namespace_name);
+  if (found != queues_.end() && group.queue == "default") group.queue = found->second;
+}
+
+KubernetesGroup VolcanoPodGrouper::join(KubernetesPod& pod, const std::vector<const KubernetesObject*>& above) const {
   const bool is_alone = pod.owner.name.empty();
-  pod.membership.reference = {GroupSystem::kVolcanoOwner,
-                              is_alone ? pod.name : pod.owner.name,
-                              is_alone ? std::string_view("Pod") : pod.owner.kind,
-                              {}};
-  group.identity = {GroupSystem::kVolcanoOwner,
-                    pod.namespace_name,
-                    pod.membership.reference.name,
-                    pod.membership.reference.group,
-                    {}};
+  GroupReference& reference = pod.membership.reference;
+  reference = {GroupSystem::kVolcanoOwner,
+               is_alone ? pod.name : pod.owner.name,
+               is_alone ? std::string_view("Pod") : pod.owner.kind,
+               {}};
+  KubernetesGroup group;
+  group.identity = {reference.system, pod.namespace_name, reference.name, reference.group, {}};
   group.minimum.members = min_member_of(above);
   if (*group.minimum.members > 1) group.minimum.amounts = amounts_of(pod, *group.minimum.members);
   const json::JsonValue metadata = metadata_of(pod);
   group.queue = text_at(annotations_of(metadata), kVolcanoQueueAnnotation);
   if (group.queue.empty()) group.queue = "default";
+  settle_queue(group);
   read_volcano_metadata(metadata, group);
   if (!above.empty()) read_volcano_metadata(above.front()->metadata, group);
+  return group;
 }
 
 }  // namespace muster::kubernetes

@@ -16,16 +16,15 @@ bool ImportedCluster::read(ObjectVisitor& visitor) {
   }
   const bool is_read =
       visitor.each_written(KubernetesKind::kPriorityClass, classes_text_,
-                              [&](const auto& object, auto& out) { return priorities_.import(in, object, out); }) &&
-         read_budgets(visitor) &&
-         visitor.each(KubernetesKind::kCsiNode,
-                      [&](const auto& object) { return read_attach_limits(in, object, in.attach_limits); }) &&
-         visitor.each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in, object); }) &&
-         visitor.each(KubernetesKind::kKoordinatorDevice,
-                      [&](const auto& object) { return devices_.import(in, object); }) &&
-         visitor.each(KubernetesKind::kKaiShard,
-                      [&](const auto& object) { return node_pools_.add_shard(in, object); }) &&
-         read_queues(visitor) && check_parents(visitor) && read_nodes(visitor);
+                           [&](const auto& object, auto& out) { return priorities_.import(in, object, out); }) &&
+      read_budgets(visitor) &&
+      visitor.each(KubernetesKind::kCsiNode,
+                   [&](const auto& object) { return read_attach_limits(in, object, in.attach_limits); }) &&
+      visitor.each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in, object); }) &&
+      visitor.each(KubernetesKind::kKoordinatorDevice,
+                   [&](const auto& object) { return devices_.import(in, object); }) &&
+      visitor.each(KubernetesKind::kKaiShard, [&](const auto& object) { return node_pools_.add_shard(in, object); }) &&
+      read_queues(visitor) && check_parents(visitor) && read_nodes(visitor);
   remark_on_pools(in.remarks);
   return is_read;
 }

@@ -23,13 +23,22 @@ bool is_known_by_label(KubernetesKind kind) {
   return kind == KubernetesKind::kCoschedulingGroup || kind == KubernetesKind::kCoschedulingSigsGroup;
 }
 
+// Whether KAI places the pod, but has not made its PodGroup yet.
+bool awaits_kai_group(const KubernetesReading& in, const KubernetesQueues& queues, const KubernetesPod& pod) {
+  if (pod.membership.reference.system != GroupSystem::kNone || pod.owner.is_fixed) return false;
+  const GroupLabels& labels = pod.membership.labels;
+  const bool has_queue = !labels.kai_queue.empty() || !labels.runai_queue.empty();
+  if (pod.constraints.scheduler == in.kai.scheduler) return has_queue || labels.kueue_queue.empty();
+  return queues.is_of_kai(labels.kai_queue) || queues.is_of_kai(labels.runai_queue);
+}
+
 }  // namespace
 
 bool ImportedWorkload::read(ObjectVisitor& visitor, Templates templates) {
-  kai_grouper_.emplace(visitor.reading(), cluster_.topologies(), cluster_.priorities(),
-                       [this](std::string_view space, std::string_view kind, std::string_view name) {
-                         return owners_.find_object({space, kind, name});
-                       });
+  groupers_.kai.emplace(visitor.reading(), cluster_.topologies(), cluster_.priorities(),
+                        [this](std::string_view space, std::string_view kind, std::string_view name) {
+                          return owners_.find_object({space, kind, name});
+                        });
   if (!read_kueue(visitor) || !read_groups(visitor) || !read_owners(visitor, templates) || !read_references(visitor) ||
       !read_storage(visitor) || !read_bindings(visitor) || !read_pods(visitor)) {
     return false;
@@ -114,8 +123,7 @@ bool ImportedWorkload::read_kueue(ObjectVisitor& visitor) {
   return visitor.each(KubernetesKind::kWorkloadPriorityClass, [&](const auto& object) {
     return kueue_.add_priority_class(in, object);
   }) && visitor.each(KubernetesKind::kNamespace, [&](const auto& object) {
-    const std::string_view queue = text_at(annotations_of(object.metadata), kVolcanoQueueAnnotation);
-    if (!queue.empty()) volcano_queues_[object.name] = queue;
+    groupers_.volcano.add_namespace(object);
     return admission_.add_namespace(in, object);
   });
 }
@@ -228,31 +236,10 @@ void ImportedWorkload::bind(KubernetesPod& pod) const {
   if (pod.gpus.request.is_shared() && !found->second.gpu_groups.empty()) pod.gpus.groups = found->second.gpu_groups;
 }
 
-// Whether KAI places the pod, but has not made its PodGroup yet.
-bool ImportedWorkload::awaits_kai_group(const KubernetesReading& in, const KubernetesPod& pod) const {
-  if (pod.membership.reference.system != GroupSystem::kNone || pod.owner.is_fixed) return false;
-  const GroupLabels& labels = pod.membership.labels;
-  const bool has_queue = !labels.kai_queue.empty() || !labels.runai_queue.empty();
-  if (pod.constraints.scheduler == in.kai.scheduler) return has_queue || labels.kueue_queue.empty();
-  return cluster_.queues().is_of_kai(labels.kai_queue) || cluster_.queues().is_of_kai(labels.runai_queue);
-}
-
-// The same of Volcano, whose controller makes one for every pod of its own.
-bool ImportedWorkload::awaits_volcano_group(const KubernetesPod& pod) {
-  return pod.membership.reference.system == GroupSystem::kNone && !pod.owner.is_fixed &&
-         pod.constraints.scheduler == kVolcanoScheduler && pod.membership.labels.kueue_queue.empty();
-}
-
-// The queue of a new PodGroup of Volcano that names none is that of its namespace.
-void ImportedWorkload::settle_volcano_queue(KubernetesGroup& group) const {
-  const auto found = volcano_queues_.find(group.identity.namespace_name);
-  if (found != volcano_queues_.end() && group.queue == "default") group.queue = found->second;
-}
-
 void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
   GroupLabels& labels = pod.membership.labels;
   KueueQueues& kueue = cluster_.queues().kueue();
-  kueue_.join(in, kueue, awaits_kai_group(in, pod), pod);
+  kueue_.join(in, kueue, awaits_kai_group(in, cluster_.queues(), pod), pod);
   if (!in.tried(admission_.settle(in, pod))) pod.hold("its node affinity or its tolerations cannot be read");
   if (!labels.kueue_queue.empty()) kueue.use(pod.namespace_name, labels.kueue_queue, pod.requests);
   if (pod.membership.reference.system == GroupSystem::kKueue) {
@@ -266,13 +253,10 @@ void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
     pod.heed(cluster_.queues().hold_of_local(pod.namespace_name, labels.kueue_queue));
   }
   const auto add = [this](const KubernetesGroup& group) { gangs_.add_made(group); };
-  if (awaits_kai_group(in, pod)) {
-    kai_grouper_->join(pod, owners_.above(pod), add);
-  } else if (awaits_volcano_group(pod)) {
-    KubernetesGroup group;
-    make_volcano_group(owners_.above(pod), pod, group);
-    settle_volcano_queue(group);
-    add(group);
+  if (awaits_kai_group(in, cluster_.queues(), pod)) {
+    groupers_.kai->join(pod, owners_.above(pod), add);
+  } else if (VolcanoPodGrouper::awaits_group(pod)) {
+    add(groupers_.volcano.join(pod, owners_.above(pod)));
   }
   gangs_.join(pod);
 }
@@ -283,7 +267,7 @@ bool ImportedWorkload::expand_templates(KubernetesReading& in, const std::vector
     KubernetesGroup group;
     if (!read_group(in, kind, object, group)) return false;
     group.minimum.amounts = all_pods;
-    if (kind == KubernetesKind::kVolcanoGroup) settle_volcano_queue(group);
+    if (kind == KubernetesKind::kVolcanoGroup) groupers_.volcano.settle_queue(group);
     gangs_.add_made(group);
     return true;
   };

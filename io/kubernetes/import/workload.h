@@ -14,6 +14,7 @@
 
 #include "io/kubernetes/gangs.h"
 #include "io/kubernetes/grouping/kai.h"
+#include "io/kubernetes/grouping/volcano.h"
 #include "io/kubernetes/import/cluster.h"
 #include "io/kubernetes/import/object_visitor.h"
 #include "io/kubernetes/kueue/admission.h"
@@ -82,9 +83,6 @@ class ImportedWorkload {
   [[nodiscard]] bool expand_templates(KubernetesReading& reading, const std::vector<std::string>& titles);
   [[nodiscard]] bool expand_workloads(KubernetesReading& reading);
   void bind(KubernetesPod& pod) const;
-  static bool awaits_volcano_group(const KubernetesPod& pod);
-  bool awaits_kai_group(const KubernetesReading& reading, const KubernetesPod& pod) const;
-  void settle_volcano_queue(KubernetesGroup& group) const;
   void stand_in(const LackingCard& card);
   void join(KubernetesReading& reading, KubernetesPod& pod);
   void forbid_evictions(KubernetesRemarks& remarks);
@@ -103,8 +101,11 @@ class ImportedWorkload {
   TemplateReferences references_;
   KueueWorkloads kueue_;
   KueueAdmission admission_;
-  std::optional<KaiPodGrouper> kai_grouper_;  // once the reading is known
-  std::unordered_map<std::string_view, std::string_view> volcano_queues_;  // by namespace
+  struct Groupers {
+    std::optional<KaiPodGrouper> kai;  // once the reading is known
+    VolcanoPodGrouper volcano;
+  };
+  Groupers groupers_;
   KubernetesStorage storage_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
   std::vector<KubernetesPod> pods_;

@@ -26,7 +26,7 @@ void read_cooldown(KubernetesReading& in, const PodParts& parts, GroupLabels& la
   Nanoseconds duration = 0;
   if (written && written.is(json::JsonKind::kString) &&
       in.try_without_path([&] { return in.read_duration(written, duration); })) {
-    labels.volcano_cooldown = duration;
+    labels.volcano.cooldown = duration;
   }
 }
 
@@ -104,12 +104,12 @@ bool read_group_labels(KubernetesReading& in, const PodParts& parts, GroupLabels
                                           : parts.labels[PodParts::kPreemptableLabel];
   std::string_view is_preemptable;
   if (!in.text(queue, labels.kai_queue) || !in.text(parts.labels[PodParts::kRunaiQueue], labels.runai_queue) ||
-      !in.text(parts.labels[PodParts::kSubgroupLabel], labels.kai_subgroup) || !in.text(task, labels.volcano_task) ||
+      !in.text(parts.labels[PodParts::kSubgroupLabel], labels.kai_subgroup) || !in.text(task, labels.volcano.task) ||
       !in.text(preemptable, is_preemptable)) {
     return false;
   }
   // Volcano evicts nothing of what it cannot read.
-  labels.volcano_forbids_preemption = preemptable && !allows_preemption(is_preemptable);
+  labels.volcano.forbids_preemption = preemptable && !allows_preemption(is_preemptable);
   read_cooldown(in, parts, labels);
   return read_count_of_pods(in, parts.labels[PodParts::kSigsMin], labels.min_available);
 }

@@ -38,17 +38,22 @@ struct GroupReference {
   friend bool operator==(const GroupReference&, const GroupReference&) = default;
 };
 
+struct VolcanoLabels {
+  std::string_view task;
+  bool forbids_preemption = false;
+  std::optional<Nanoseconds> cooldown;  // the pod is not evicted before it has run so long
+};
+
 // Labels and annotations about groups.
 struct GroupLabels {
-  std::string_view kai_queue, runai_queue, kai_subgroup, volcano_task;
+  std::string_view kai_queue, runai_queue, kai_subgroup;
   std::string_view kai_class;  // the priority class that KAI is going to give to the pod's group
   std::string_view kueue_queue, kueue_cluster_queue, kueue_workload, kueue_pod_set, kueue_priority_class;
   std::string_view kueue_required, kueue_preferred;  // node labels of a topology
   std::string_view kueue_held;                       // what Muster cannot plan of its topology; empty: nothing
   bool is_admitted_by_kueue = false;
-  bool volcano_forbids_preemption = false;
-  std::optional<Nanoseconds> volcano_cooldown;  // it is not evicted before it has run so long
-  std::optional<std::int32_t> min_available;    // what the pod's own labels and annotations ask for
+  VolcanoLabels volcano;
+  std::optional<std::int32_t> min_available;  // what the pod's own labels and annotations ask for
 };
 
 struct GroupMembership {

@@ -621,7 +621,8 @@ TEST(KubernetesVolcano, OtherQueuesNeverGetWhatOneIsGuaranteed) {
 }
 
 TEST(KubernetesVolcano, QueuesBoundAnyResource) {
-  const Json bounded = volcano_queue("bounded", Json::parse(R"({"capability":{"cpu":"0","memory":"0","nvidia.com/gpu":"0",
+  const Json bounded =
+      volcano_queue("bounded", Json::parse(R"({"capability":{"cpu":"0","memory":"0","nvidia.com/gpu":"0",
       "pods":"2","nvidia.com/mig-1g.10gb":3},"deserved":{"huawei.com/Ascend910":"8"}})"));
   const Json firm = volcano_queue("firm", Json::parse(R"({"guarantee":{"resource":{"amd.com/gpu":"3"}}})"));
   Json amd = node("n", 8);

@@ -150,8 +150,8 @@ std::vector<LiveCase> awaiting_cases() {
   const auto pods_of = [&](const char* kind, const char* owner, const char* scheduler, int pods) {
     std::vector<Json> made;
     for (int i = 0; i < pods; ++i)
-      made.push_back(owned_by(pod((owner + std::string("-x") + std::to_string(i)).c_str(), spec_of("1", scheduler)),
-                              kind, owner));
+      made.push_back(
+          owned_by(pod((owner + std::string("-x") + std::to_string(i)).c_str(), spec_of("1", scheduler)), kind, owner));
     return made;
   };
   const auto least = [&](int pods) {
@@ -163,9 +163,11 @@ std::vector<LiveCase> awaiting_cases() {
   Json semi = labelled(least(2), "kai.scheduler/preemptibility", "semi-preemptible");
   semi = annotated(semi, "kai.scheduler/preemption-delay", "1h");
   all.push_back({"JobOfKaiThatKeepsItsMinimum", semi, {}, pods_of("Job", "sweep", kai, 2)});
-  Json torch = in_q(maker("kubeflow.org/v1", "PyTorchJob", "torch",
-                          {{"pytorchReplicaSpecs", {{"Worker", {{"replicas", 4}, {"template", template_of("1", kai)}}}}}}));
-  torch["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"]["kai.scheduler/segment-size"] = "2";
+  Json torch =
+      in_q(maker("kubeflow.org/v1", "PyTorchJob", "torch",
+                 {{"pytorchReplicaSpecs", {{"Worker", {{"replicas", 4}, {"template", template_of("1", kai)}}}}}}));
+  torch["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"]["kai.scheduler/segment-size"] =
+      "2";
   std::vector<Json> workers = pods_of("PyTorchJob", "torch", kai, 4);
   for (int i = 0; i < 4; ++i) {
     workers[static_cast<std::size_t>(i)] =

@@ -100,9 +100,9 @@ TEST(RefereeOfPreemption, LetsNoNewPodTakeThePlaceOfAGangThatLeavesAsAWhole) {
   {"name":"high-0",)");
   replace_once(scenario.plan, "place mild-0 n1\n", "place mild-0 n1\nplace low-2 n1\nplace low-3 n1\n");
   expect_valid(scenario);
-  expect_found(scenario, {"all that ran is replaced", referee::Rule::kWholeGangs,
-                          R"("name":"low","queue":"q","priority":10,)",
-                          R"("name":"low","queue":"q","priority":10,"disruption":"whole",)"});
+  expect_found(scenario,
+               {"all that ran is replaced", referee::Rule::kWholeGangs, R"("name":"low","queue":"q","priority":10,)",
+                R"("name":"low","queue":"q","priority":10,"disruption":"whole",)"});
 }
 
 // Two of the three pods stay for good.
