@@ -4,9 +4,11 @@
 #include <optional>
 
 #include "io/json/json_document.h"
+#include "io/kubernetes/dialects/node_cards.h"
 #include "io/kubernetes/items.h"
 #include "io/kubernetes/pod/bind_request.h"
 #include "io/kubernetes/pod/pod.h"
+#include "model/base/require.h"
 
 namespace muster::exporting {
 
@@ -40,6 +42,23 @@ WantedNames pods_of(const muster_v1::NamedPlan& plan) {
 void add_pod(const kubernetes::KubernetesPod& pod, std::string_view uid, ObjectIdentities& out) {
   if (!uid.empty()) out.uids.emplace(pod.full_name(), uid);
   if (!pod.gpus.groups.empty()) out.groups[pod.full_name()].assign(pod.gpus.groups.begin(), pod.gpus.groups.end());
+  const kubernetes::CardShare& share = pod.gpus.share;
+  if (share.dialect != nullptr && share.dialect->nodes.list == kubernetes::CardList::kVolcano)
+    out.card_requests[pod.full_name()] = {share.memory, share.percent, share.cores};
+}
+
+bool read_cards(kubernetes::KubernetesReading& in, const kubernetes::KubernetesObject& object, ObjectIdentities& out) {
+  json::JsonValue allocatable;
+  kubernetes::NodeCards found;
+  if (!in.take(object.status, "allocatable", allocatable) ||
+      !kubernetes::read_node_cards(in, object, allocatable, {}, found))
+    return false;
+  if (found.dialect == nullptr || found.dialect->nodes.list != kubernetes::CardList::kVolcano) return true;
+  std::vector<ObjectIdentities::Card>& cards = out.cards[std::string(object.name)];
+  for (const kubernetes::NodeCard& card : found.cards) {
+    if (card.is_usable) cards.push_back({card.id, card.memory});
+  }
+  return true;
 }
 
 bool read_pod_identity(kubernetes::KubernetesReading& in, const kubernetes::KubernetesObject& object,
@@ -77,6 +96,10 @@ void read_pods(kubernetes::KubernetesReading& in, const kubernetes::KubernetesIt
   }
   for (const kubernetes::KubernetesObject& object : items.of(kubernetes::KubernetesKind::kBindRequest)) {
     if (!read_binding_groups(in, object, out)) in.error = {};
+  }
+  if (out.card_requests.empty()) return;
+  for (const kubernetes::KubernetesObject& object : items.of(kubernetes::KubernetesKind::kNode)) {
+    if (!read_cards(in, object, out)) in.error = {};
   }
 }
 
@@ -186,6 +209,30 @@ std::string_view ExportCluster::hostname(std::string_view name) const {
   if (found == nullptr) return name;
   const auto label = std::ranges::find(found->labels, kHostname, &Labels::value_type::first);
   return label == found->labels.end() ? name : label->second;
+}
+
+bool ExportCluster::names_devices(const muster_v1::NamedPlan::Placement& placement) const {
+  if (!is_kubernetes()) return true;
+  const auto cards = identities_.cards.find(placement.node);
+  if (cards == identities_.cards.end() || !identities_.card_requests.contains(placement.pod)) return false;
+  return std::ranges::all_of(placement.devices, [&](const auto& device) {
+    return device.index >= 0 && device.index < std::ssize(cards->second);
+  });
+}
+
+std::string ExportCluster::card_ids(const muster_v1::NamedPlan::Placement& placement) const {
+  MUSTER_REQUIRE(is_kubernetes() && names_devices(placement));
+  const std::vector<ObjectIdentities::Card>& cards = identities_.cards.at(placement.node);
+  const ObjectIdentities::CardRequest& asked = identities_.card_requests.at(placement.pod);
+  std::string text;
+  for (const muster_v1::NamedPlan::Device& device : placement.devices) {
+    const ObjectIdentities::Card& card = cards[static_cast<std::size_t>(device.index)];
+    const std::int64_t percent = asked.percent > 0 ? std::min<std::int64_t>(asked.percent, 100) : 100;
+    const std::int64_t memory = asked.memory_mib > 0 ? asked.memory_mib : card.memory_mib * percent / 100;
+    text.append(card.id).append(",NVIDIA,").append(std::to_string(memory)).append(",");
+    text.append(std::to_string(asked.cores)).append(":");
+  }
+  return text;
 }
 
 std::string_view ExportCluster::device_group(std::string_view node, std::int64_t device) const {

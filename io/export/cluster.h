@@ -20,10 +20,21 @@ namespace muster::exporting {
 
 // Fields of Kubernetes objects that a snapshot does not keep.
 struct ObjectIdentities {
+  // A card that Volcano's device plugin shares.
+  struct Card {
+    std::string id;
+    std::int64_t memory_mib = 0;
+  };
+  // What a pod asks for of each card: MiB or a percentage of its memory (neither: all), and percent of its computing.
+  struct CardRequest {
+    std::int64_t memory_mib = 0, percent = 0, cores = 0;
+  };
   bool is_kubernetes = false;                         // the line holds Kubernetes objects
   std::unordered_map<std::string, std::string> uids;  // by the pod's namespace/name
   std::unordered_map<std::string, std::vector<std::string>>
-      groups;  // KAI's, of the devices that the pod shares; sorted
+      groups;                                                  // KAI's, of the devices that the pod shares; sorted
+  std::unordered_map<std::string, std::vector<Card>> cards;    // by node, as the plan numbers them
+  std::unordered_map<std::string, CardRequest> card_requests;  // by pod
 };
 
 // Of a line as SnapshotReader takes it; of muster/v1 there are none. Errors: as it has them, without the object's name.
@@ -57,6 +68,10 @@ class ExportCluster {
   const SnapshotNode* node(std::string_view node) const;  // none: not known
   // The node's label kubernetes.io/hostname; its name if that is not known.
   std::string_view hostname(std::string_view node) const;
+  // Whether the devices of the placement are known outside of the plan: by ids, or by numbers that the snapshot gives.
+  bool names_devices(const muster_v1::NamedPlan::Placement& placement) const;
+  // Volcano's words for them, `UUID,NVIDIA,MIB,PERCENT:` for each. Requires Kubernetes objects and names_devices().
+  std::string card_ids(const muster_v1::NamedPlan::Placement& placement) const;
   // KAI's name of the group of pods that shares the device now.
   std::string_view device_group(std::string_view node, std::int64_t device) const;
 

@@ -60,17 +60,21 @@ LeftOut::LeftOut(const muster_v1::NamedPlan& plan, const ExportCluster& cluster,
 }
 
 void LeftOut::leave_out_what_a_binding_lacks(const muster_v1::NamedPlan& plan, const ExportOptions& options) {
-  // Volcano's annotations reserve devices that the snapshot names; Kubernetes objects name none.
-  const bool reserves = options.format == ExportFormat::kVolcano && !cluster_.is_kubernetes();
-  if (options.shared == SharedDevices::kLeaveOut && !reserves) {
-    const auto sharing =
-        gangs_where(plan, cluster_, [&](const auto& placement) { return shares_devices(cluster_, placement); });
-    if (!sharing.empty()) {
-      remarks_.push_back(counted(sharing.size(),
-                                 "they share devices, which a Binding does not reserve; use --format kai, or "
-                                 "--allow-shared if something else reserves them"));
-    }
+  // Volcano's annotations reserve devices.
+  const auto has_no_device = [&](const muster_v1::NamedPlan::Placement& placement) {
+    const bool reserves = options.format == ExportFormat::kVolcano && cluster_.names_devices(placement);
+    return !reserves && shares_devices(cluster_, placement);
+  };
+  const auto sharing = gangs_where(plan, cluster_, has_no_device);
+  if (options.shared == SharedDevices::kLeaveOut && !sharing.empty()) {
+    remarks_.push_back(counted(sharing.size(),
+                               "they share devices, which a Binding does not reserve; use --format kai, or "
+                               "--allow-shared if something else reserves them"));
     gangs_.insert(sharing.begin(), sharing.end());
+  } else if (!sharing.empty()) {
+    remarks_.push_back("the Bindings of " + std::to_string(sharing.size()) +
+                       " of its gangs name no device: a Binding has no field for it, so what reserves the devices may "
+                       "choose others than the plan");
   }
   const auto unbound =
       gangs_where(plan, cluster_, [&](const auto& placement) { return cluster_.has_unbound_volumes(placement.pod); });

@@ -100,9 +100,11 @@ void write_volcano_binding(json::JsonWriter& writer, const ExportedPod& pod,
   const SnapshotNode* node = cluster.node(placement.node);
   const PodSpec* spec = cluster.spec(placement.pod);
   begin_binding(writer, pod);
-  if (node != nullptr && spec != nullptr && !placement.devices.empty() && !cluster.is_kubernetes()) {
+  if (node != nullptr && spec != nullptr && !placement.devices.empty() && cluster.names_devices(placement)) {
     writer.raw(R"(,"annotations":{)");
-    if (node->gpu_ids.empty()) {
+    if (cluster.is_kubernetes()) {
+      write_virtual_gpu(writer, cluster.card_ids(placement), placement.node, cluster.time());
+    } else if (node->gpu_ids.empty()) {
       write_device_indices(writer, placement, cluster.time());
     } else {
       write_virtual_gpu(writer, virtual_gpu_ids(placement, spec->gpu, *node), placement.node, cluster.time());

@@ -126,11 +126,6 @@ FitReasons::FitReasons(const Parts& parts)
       trial_(parts.problem, &parts.end, parts.room, parts.budget) {}
 
 Reason FitReasons::reason(const ReasonSubject& subject, std::string* sentence) {
-  if (PlainReason found = reason_of_queue(problem_, end_, subject.gang, subject.need);
-      found.code != ReasonCode::kNone) {
-    *sentence = std::move(found.sentence);
-    return {found.code};
-  }
   // Pods may run where no more pods of the gang can be placed, and what is missing may fit next to them.
   const bool fits_beside = subject.has_present && placeable(subject) == Fits::kYes;
   if (!fits_beside && never_fits(subject, false)) {

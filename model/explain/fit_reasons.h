@@ -54,7 +54,8 @@ class EmptyCluster {
 };
 
 // The reasons for the cluster as the plan leaves it, in the order of their list; the first that holds is reported.
-// Cost: O(nodes) for each pod class, once, and that of trials, as long as the budget lasts.
+// Limits and quotas of queues are not considered. Cost: O(nodes) for each pod class, once, and that of trials, as long
+// as the budget lasts.
 class FitReasons {
  public:
   struct Parts {

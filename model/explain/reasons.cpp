@@ -40,6 +40,9 @@ std::vector<std::string> short_without_shares(const std::vector<Blocker>& blocke
   return resources;
 }
 
+// No reason excludes that it fits.
+bool may_fit(ReasonCode reason) { return reason == ReasonCode::kNone || is_open(reason); }
+
 }  // namespace
 
 ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven)
@@ -105,11 +108,28 @@ bool ReasonTeller::Told::is_told_before(const Told& other) const {
   return key(*this) < key(other);
 }
 
+// A limit or a quota is the reason if nothing else keeps the gang from starting; else what does is the reason, and the
+// bound is mentioned. Without time, the bound is the reason.
+Reason ReasonTeller::reason(const ReasonSubject& subject, std::string& sentence) {
+  PlainReason bound = reason_of_queue(problem_, end_, subject.gang, subject.need);
+  if (bound.code == ReasonCode::kNone) return reasons_.reason(subject, &sentence);
+  if (!budget_.is_closed()) {
+    const Reason other = reasons_.reason(subject, &sentence);
+    if (!may_fit(other.code) && !room_maker_.could_start_without_bounds(subject.gang, subject.need)) {
+      constexpr std::string_view kWould = " would";
+      sentence += " " + bound.sentence.insert(bound.sentence.rfind(kWould) + kWould.size(), " also");
+      return other;
+    }
+  }
+  sentence = std::move(bound.sentence);
+  return {bound.code};
+}
+
 ReasonTeller::Told ReasonTeller::decide_choice(const ReasonSubject& subject) {
   Told told;
   std::string sentence;
-  told.verdict.reason = reasons_.reason(subject, &sentence);
-  const bool fits_already = told.verdict.reason.code == ReasonCode::kNone || is_open(told.verdict.reason.code);
+  told.verdict.reason = reason(subject, sentence);
+  const bool fits_already = may_fit(told.verdict.reason.code);
   if (subject.left_over && !budget_.is_closed())
     told.verdict.make_room = room_maker_.tell(subject.gang, subject.need, fits_already);
   if (told.verdict.make_room == MakeRoomCode::kDisruptionBudget) {

@@ -54,6 +54,7 @@ class ReasonTeller {
 
   Verdict tell_subject(const ReasonSubject& subject);
   Verdict decide(const ReasonSubject& subject);
+  Reason reason(const ReasonSubject& subject, std::string& sentence);
   Told decide_choice(const ReasonSubject& subject);
   void tell_tally(const ReasonSubject& subject, const std::string& sentence, Told& told);
   static void tell_missing_shares(Verdict& verdict);

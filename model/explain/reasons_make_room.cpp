@@ -91,13 +91,44 @@ std::vector<std::uint32_t> RoomMaker::kinds_that_may_go(EvictionRuleSet rules) c
   return kinds;
 }
 
-Fits RoomMaker::fits_without(const GangNeed& need, const std::vector<std::uint32_t>& kinds) {
+bool RoomMaker::could_start_without_bounds(GangIndex gang, const GangNeed& need) {
+  const Policy& policy = problem_.snapshot->policy;
+  if (!policy.actions.place) return false;
+  const bool may_move = policy.actions.consolidate && policy.max_moves.value_or(1) > 0 && !victims_.empty();
+  if (may_move && is_free_in_total(need)) return true;
+  if (problem_.gangs[gang].preemption_policy == PreemptionPolicy::kNever) return false;
+  claim_ = {gang, least_usage(problem_, need)};
+  const EvictionRuleSet rules{.share = true, .priority = true, .protection = true, .budgets = true, .actions = true};
+  return fits_without(need, kinds_that_may_go(rules), Bounds::kIgnored) != Fits::kNo;
+}
+
+// On all nodes, whichever the pods may use: moves free nothing.
+bool RoomMaker::is_free_in_total(const GangNeed& need) const {
+  std::vector<Amount> asked(problem_.resource_count, 0), free(problem_.resource_count, 0);
+  std::int64_t devices = 0, idle = 0;
+  for (const NeedItem& item : need.items) {
+    const PodClass& pod_class = problem_.pod_classes[item.pod_class];
+    const bool is_whole = pod_class.gpu.kind == GpuRequestKind::kWhole;
+    if (is_whole) devices = saturating_add(devices, saturating_multiply(pod_class.gpu.devices, std::ssize(item.pods)));
+    for (std::size_t r = 0; r < asked.size(); ++r)
+      asked[r] = saturating_add(asked[r], saturating_multiply(pod_class.request[r], std::ssize(item.pods)));
+  }
+  for (const NodeIndex node : room_.nodes()) {
+    const DeviceUnits whole = problem_.class_of(node).device_capacity();
+    idle += std::ranges::count(room_.devices(node), whole);
+    for (std::size_t r = 0; r < free.size(); ++r)
+      free[r] = saturating_add(free[r], std::max<Amount>(0, room_.free(node)[r]));
+  }
+  return devices <= idle && std::ranges::equal(asked, free, std::ranges::less_equal());
+}
+
+Fits RoomMaker::fits_without(const GangNeed& need, const std::vector<std::uint32_t>& kinds, Bounds bounds) {
   if (kinds.empty()) return Fits::kNo;
   const GangIndex gang = claim_.gang;
   const Gang& claimant = problem_.gangs[gang];
   const bool runs = std::ranges::any_of(claimant.pods, [&](PodIndex pod) { return end_.is_present(pod); });
   Vacancy& vacated = vacancy(kinds, runs && claimant.preemptible ? gang : GangIndex::none());
-  if (!queues_allow(need, vacated)) return Fits::kNo;
+  if (bounds == Bounds::kHeeded && !queues_allow(need, vacated)) return Fits::kNo;
   if (runs && !topology_conflict(problem_, end_, gang, need).empty()) return Fits::kNo;
   const bool has_too_few = std::ranges::any_of(
       need.items, [&](const NeedItem& item) { return count_in(vacated, item.pod_class) < std::ssize(item.pods); });

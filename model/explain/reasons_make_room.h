@@ -45,6 +45,9 @@ class RoomMaker {
   // If that rule is FairShare: whether the gang's own queues would stay within their shares, so that what is missing is
   // a queue above its share. About the gang that tell() was asked about last.
   bool keeps_own_shares() const { return grounds_.stays_within_share(claim_, QueueIndex::none()); }
+  // Whether evictions that the rules allow could make room if queues had no limits and quotas; or moves, if some pod
+  // may be moved and enough is free in total. What is not known to be impossible counts as possible.
+  bool could_start_without_bounds(GangIndex gang, const GangNeed& need);
   // If that rule is DisruptionBudget: a sentence about the budget that holds most of the pods that only a budget keeps.
   // About the gang that tell() was asked about last.
   std::string tell_budget() const;
@@ -57,7 +60,10 @@ class RoomMaker {
     std::unordered_map<PodClassIndex, std::int64_t> counts;
   };
   std::vector<std::uint32_t> kinds_that_may_go(EvictionRuleSet rules) const;
-  Fits fits_without(const GangNeed& need, const std::vector<std::uint32_t>& kinds);
+  // Whether limits and quotas of queues count.
+  enum class Bounds : std::uint8_t { kHeeded, kIgnored };
+  Fits fits_without(const GangNeed& need, const std::vector<std::uint32_t>& kinds, Bounds bounds = Bounds::kHeeded);
+  bool is_free_in_total(const GangNeed& need) const;
   Vacancy& vacancy(const std::vector<std::uint32_t>& kinds, GangIndex spared);
   template <class Visit>
   void for_each_victim(const Vacancy& vacancy, const Visit& visit) const;

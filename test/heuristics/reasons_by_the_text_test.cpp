@@ -264,8 +264,36 @@ class Reading {
   }
 
   std::string reason_by_room() const {
-    if (exceeds_limit(after_)) return "LimitExceeded";
-    if (exceeds_quota()) return "NonPreemptibleOverQuota";
+    const std::string reason = reason_by_nodes();
+    if (reason == "OutOfTime" || might_start_without_bounds()) {
+      if (exceeds_limit(after_)) return "LimitExceeded";
+      if (exceeds_quota()) return "NonPreemptibleOverQuota";
+    }
+    return reason;
+  }
+
+  bool might_start_without_bounds() const {
+    const bool may_move =
+        snapshot_.policy.actions.consolidate && snapshot_.policy.max_moves.value_or(1) > 0 && some_pod_may_move();
+    Room sum{};
+    for (const Room& free : free_without({})) {
+      for (std::size_t r = 0; r < 4; ++r) sum[r] += std::max<std::int64_t>(free[r], 0);
+    }
+    bool is_free_in_total = true;
+    for (std::size_t r = 0; r < 4; ++r) is_free_in_total = is_free_in_total && sum[r] >= needed_ * ask_[r];
+    const bool may_evict = problem_.gangs[gang_].preemption_policy != PreemptionPolicy::kNever;
+    return (may_move && is_free_in_total) ||
+           (may_evict &&
+            fits_after_evicting({.actions = true, .share = true, .priority = true, .protection = true}, false));
+  }
+  bool some_pod_may_move() const {
+    return std::ranges::any_of(problem_.pods.indices(), [&](PodIndex pod) {
+      const Pod& p = problem_.pods[pod];
+      return p.status == PodStatus::kRunning && !at_[pod].is_none() && problem_.gangs[p.gang].preemptible;
+    });
+  }
+
+  std::string reason_by_nodes() const {
     std::vector<Room> empty;
     for (std::size_t n = 0; n < snapshot_.nodes.size(); ++n) empty.push_back(capacity(n));
     const std::vector<Room> free = free_without({});
@@ -285,7 +313,7 @@ class Reading {
   struct Rules {
     bool actions = false, share = false, priority = false, protection = false;
   };
-  bool fits_after_evicting(const Rules& rules) const {
+  bool fits_after_evicting(const Rules& rules, bool with_bounds = true) const {
     std::set<PodIndex> gone;
     Indexed<QueueIndex, QueueAmounts> used = after_;
     for (const PodIndex pod : problem_.pods.indices()) {
@@ -298,7 +326,8 @@ class Reading {
         for (std::size_t r = 0; r < 3; ++r) used[queue][r] -= request(pod)[r] * (r == 0 ? 1'000'000 : 1);
       }
     }
-    return !gone.empty() && !exceeds_limit(used) && !exceeds_quota() && fitting(free_without(gone), true) >= needed_;
+    const bool is_within = !with_bounds || (!exceeds_limit(used) && !exceeds_quota());
+    return !gone.empty() && is_within && fitting(free_without(gone), true) >= needed_;
   }
   bool may_go(const Pod& pod, const Gang& victim, const Rules& rules) const {
     const Gang& claimant = problem_.gangs[gang_];

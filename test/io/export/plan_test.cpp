@@ -230,6 +230,36 @@ TEST(ExportPlan, IndicesThatTheImportMadeUpAreNotTold) {
   EXPECT_FALSE(all[0]["metadata"].contains("annotations"));
 }
 
+// Two cards of Volcano's device plugin; gpu 0 is GPU-a.
+std::string virtual_gpus() {
+  Json cards =
+      annotated(node("n1", 0), "volcano.sh/node-vgpu-register",
+                "GPU-a,10,12288,NVIDIA-3080,true:GPU-bad,10,12288,NVIDIA-3080,false:GPU-b,10,8192,NVIDIA-3080,true:");
+  cards["status"]["allocatable"].erase("nvidia.com/gpu");
+  cards["status"]["allocatable"]["volcano.sh/vgpu-number"] = "20";
+  Json half = asking(pod("half"), "volcano.sh/vgpu-number", "1"),
+       part = asking(pod("part"), "volcano.sh/vgpu-number", "1");
+  half["spec"]["containers"][0]["resources"]["limits"]["volcano.sh/vgpu-memory-percentage"] = "50";
+  part["spec"]["containers"][0]["resources"]["limits"]["volcano.sh/vgpu-memory"] = "2000";
+  return list_of({cards, half, part});
+}
+
+TEST(ExportPlan, VolcanoIsToldTheCardsOfVirtualGpus) {
+  const PlanToExport plan{
+      {placement("team/half", "n1", devices({1}, 0.5)), placement("team/part", "n1", devices({0}, 0.2))},
+      {},
+      virtual_gpus(),
+      {}};
+  const std::vector<Json> all = lines(plan, {ExportFormat::kVolcano});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]["metadata"]["annotations"]["volcano.sh/vgpu-ids-new"], "GPU-b,NVIDIA,4096,0:");
+  EXPECT_EQ(all[1]["metadata"]["annotations"]["volcano.sh/devices-to-allocate"], "GPU-a,NVIDIA,2000,0:");
+  EXPECT_EQ(all[1]["metadata"]["annotations"]["volcano.sh/vgpu-node"], "n1");
+  const auto bare = attempt(plan, {ExportFormat::kBindings, ExportPhase::kAll, {}, SharedDevices::kAllow});
+  ASSERT_TRUE(bare);
+  EXPECT_NE(bare->remarks.back().find("the Bindings of 2 of its gangs name no device"), std::string::npos);
+}
+
 TEST(ExportPlan, KaiIsAskedToBindOnWholeDevices) {
   const std::string list =
       list_of({node("n1"), with_uid(asking(pod("a"), "nvidia.com/gpu", "2"), "u-a"),

@@ -235,6 +235,24 @@ TEST(Reasons, LimitExceededNamesAnyResourceAndItsLimit) {
             "(2).");
 }
 
+// One GPU, in use by a gang of these terms; another gang waits in the same queue, at its limit.
+explain::GangReport waits_at_a_limit(const std::string& terms) {
+  Situation situation(
+      R"("nodes":[{"name":"a","gpus":{"count":1}}],"queues":[{"name":"q","gpu":{"limit":1}}],"gangs":[{"name":"r","queue":"q",)" +
+      terms + R"(},{"name":"g","queue":"q","priority":5}],"pods":[)" + pods("r", 1, kOneGpu + R"(,"node":"a")") + "," +
+      pods("g", 1, kOneGpu) + "]");
+  return situation.gang("g");
+}
+
+TEST(Reasons, LimitExceededOnlyWhereAHigherLimitWouldHelp) {
+  const explain::GangReport gang = waits_at_a_limit(R"("preemptible":false)");
+  EXPECT_EQ(reason_text(gang.reason), "InsufficientGpu");
+  EXPECT_EQ(gang.message,
+            "1/1 pods of the gang cannot be placed: 0/1 nodes are available: 1 Insufficient gpu. The nodes that it may "
+            "use have too little free gpu in total. Queue q would also exceed its limit of gpu.");
+  EXPECT_EQ(reason_text(waits_at_a_limit(R"("priority":1)").reason), "LimitExceeded") << "r could be evicted for it";
+}
+
 TEST(Reasons, LimitCountsWhatThePlanPlaces) {
   Situation situation(
       kTwoNodesOfFour +
