@@ -168,11 +168,12 @@ std::vector<LiveCase> awaiting_cases() {
                  {{"pytorchReplicaSpecs", {{"Worker", {{"replicas", 4}, {"template", template_of("1", kai)}}}}}}));
   torch["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"]["kai.scheduler/segment-size"] =
       "2";
-  std::vector<Json> workers = pods_of("PyTorchJob", "torch", kai, 4);
-  for (int i = 0; i < 4; ++i) {
-    workers[static_cast<std::size_t>(i)] =
-        labelled(labelled(workers[static_cast<std::size_t>(i)], "training.kubeflow.org/replica-type", "worker"),
-                 "training.kubeflow.org/replica-index", std::to_string(i).c_str());
+  std::vector<Json> workers;
+  for (const char* index : {"0", "1", "2", "3"}) {
+    const std::string name = std::string("torch-worker-") + index;
+    const Json worker = labelled(owned_by(pod(name.c_str(), spec_of("1", kai)), "PyTorchJob", "torch"),
+                                 "training.kubeflow.org/replica-type", "worker");
+    workers.push_back(labelled(worker, "training.kubeflow.org/replica-index", index));
   }
   all.push_back({"PyTorchJobOfKaiInSegments", torch, {}, workers});
   Json set = maker("apps/v1", "StatefulSet", "db", {{"replicas", 2}, {"template", template_of("2", "volcano")}});
