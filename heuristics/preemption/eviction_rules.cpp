@@ -34,11 +34,17 @@ std::uint8_t mask_of(const PodClass& pod_class) {
 bool have_sides(const Problem& problem, GangIndex claimant, GangIndex victim) {
   const Gang &c = problem.gangs[claimant], &v = problem.gangs[victim];
   if (!v.preemptible || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none() ||
-      v.queue.is_none())
+      v.queue.is_none() || !problem.queues[v.queue].reclaimable)
     return false;
   // A pod that runs in a queue above the claimant's is on neither side.
   return v.queue_is_leaf ||
          std::ranges::find(problem.queues[c.queue].ancestors, v.queue) == problem.queues[c.queue].ancestors.end();
+}
+
+// What is placed counts as what runs does, except of a gang that leaves as a whole.
+bool is_whole(const Problem& problem, const ClusterState& end_state, GangIndex gang) {
+  if (!is_anything_present(end_state, gang)) return true;
+  return is_satisfied(end_state, gang) && !problem.gangs[gang].leaves_whole;
 }
 
 }  // namespace
@@ -125,7 +131,8 @@ bool EvictionRules::may_evict(GangIndex victim) const {
 bool EvictionRules::may_move(const ClusterState& state, PodIndex pod) const {
   const Pod& p = problem_.pods[pod];
   const Gang& gang = problem_.gangs[p.gang];
-  if (p.status != PodStatus::kRunning || !gang.preemptible || !fit::queue_exists(gang) || !fit::may_start(gang))
+  if (p.status != PodStatus::kRunning || !gang.preemptible || gang.leaves_whole || !fit::queue_exists(gang) ||
+      !fit::may_start(gang))
     return false;
   if (!state.budgets_allow({&pod, 1})) return false;
   return state.is_present(pod) && is_satisfied(state, p.gang);  // what is placed has its minimum
@@ -210,12 +217,10 @@ bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex cla
   return true;
 }
 
-// What is placed counts as what runs does.
 bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
   return std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
     const GangIndex gang = problem_.pods[eviction.pod].gang;
-    if (problem_.gangs[gang].pods.size() == 1) return true;
-    return !is_anything_present(end_state, gang) || is_satisfied(end_state, gang);
+    return problem_.gangs[gang].pods.size() == 1 || is_whole(problem_, end_state, gang);
   });
 }
 
@@ -350,7 +355,7 @@ bool EvictionRules::reclaims_hold(const ClusterState& end_state, const std::vect
 void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) const {
   const GangIndex index = problem_.pods[eviction.pod].gang;
   const Gang& gang = problem_.gangs[index];
-  const bool is_one_pod = gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1;
+  const bool is_one_pod = gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1 && !gang.leaves_whole;
   if (!is_one_pod && kinds.known_gangs.insert(index).second) kinds.gangs.push_back(index);
   if (eviction.reason != EvictionReason::kReclaim) return;
   if (kinds.known_reclaims.emplace(claimant_kind(eviction.for_gang), gang.queue).second)
@@ -360,9 +365,8 @@ void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) c
 bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const {
   if (any_min_runtime_ || price_.is_set() || problem_.snapshot->policy.max_moves || !end_state.budgets().are_kept())
     return false;
-  const bool are_whole = std::ranges::all_of(kinds.gangs, [&](GangIndex gang) {
-    return is_satisfied(end_state, gang) || !is_anything_present(end_state, gang);
-  });
+  const bool are_whole =
+      std::ranges::all_of(kinds.gangs, [&](GangIndex gang) { return is_whole(problem_, end_state, gang); });
   return are_whole && std::ranges::all_of(kinds.reclaims, [&](const PlannedEviction& eviction) {
            return reclaim_holds(end_state, eviction, {});
          });
@@ -378,7 +382,9 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
       lost.push_back(eviction);
     } else if (!is_home(end_state, eviction.pod)) {
       ++moves;
-      if (!is_satisfied(end_state, problem_.pods[eviction.pod].gang)) return false;  // what is placed has its minimum
+      const GangIndex gang = problem_.pods[eviction.pod].gang;
+      if (problem_.gangs[gang].leaves_whole) return false;
+      if (!is_satisfied(end_state, gang)) return false;  // what is placed has its minimum
     }
   }
   const auto& most = problem_.snapshot->policy.max_moves;

@@ -13,6 +13,8 @@ QueueUsage::QueueUsage(const Problem& problem)
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
       limited_usage_(problem.lists.other_limits.size(), 0),
       buckets_(std::clamp<std::size_t>(problem.objective.priorities.size(), 1, kTuning.heuristics.priorities)) {
+  for (const QueueIndex queue : problem.queues.indices())
+    non_preemptible_usage_[queue] = problem.queues[queue].core_usage;
   usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
 }
 

@@ -62,7 +62,7 @@ void join_pods(const GangPods& more, GangPods& sum) {
   sum.expected_duration = std::max(sum.expected_duration, more.expected_duration);
   if (!more.created.empty() && (sum.created.empty() || is_earlier(more.created, sum.created)))
     sum.created = more.created;
-  if (sum.kueue_queue.empty()) sum.kueue_queue = more.kueue_queue;
+  if (sum.queues.kueue.empty()) sum.queues.kueue = more.queues.kueue;
 }
 
 }  // namespace

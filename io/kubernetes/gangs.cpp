@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "io/kubernetes/pod/kai_grouping.h"
+#include "io/kubernetes/grouping/kai.h"
 #include "io/snapshot_writer/records.h"
 #include "model/base/require.h"
 
@@ -12,12 +12,14 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr std::size_t kNoGang = std::numeric_limits<std::size_t>::max();
-constexpr std::int32_t kKaiPriority = 50;         // of a class that does not exist
-constexpr std::int32_t kKaiNonPreemptible = 100;  // from here on, if a group does not set it
+constexpr std::int32_t kKaiPriority = 50;  // of a class that does not exist
 constexpr std::string_view kNoTask = "default";
+constexpr std::string_view kAwaited = "the object of its group does not exist yet";
 
-// Several kinds of owners may have one name.
-bool is_of_owner(GroupSystem system) { return system == GroupSystem::kKaiOwner || system == GroupSystem::kKueue; }
+// Made for the pods of an owner, of which several kinds may have one name.
+bool is_of_owner(GroupSystem system) {
+  return system == GroupSystem::kKaiOwner || system == GroupSystem::kKueue || system == GroupSystem::kVolcanoOwner;
+}
 
 std::string key_of(const KubernetesGroup& group) {
   std::string key(1, static_cast<char>('0' + static_cast<int>(group.identity.system)));
@@ -25,13 +27,6 @@ std::string key_of(const KubernetesGroup& group) {
   if (is_of_owner(group.identity.system)) key.append("@").append(group.identity.group);
   return key;
 }
-
-// It has no object until KAI's pod grouper has made it.
-bool is_expected_of_kai(GroupSystem system) {
-  return system == GroupSystem::kKaiOwner || system == GroupSystem::kKaiPod;
-}
-
-bool is_of_kai(GroupSystem system) { return system == GroupSystem::kKai || is_expected_of_kai(system); }
 
 KubernetesGroup group_of(const KubernetesPod& pod) {
   KubernetesGroup group;
@@ -70,6 +65,7 @@ bool will_have_object(const KubernetesPod& pod) {
     case GroupSystem::kKoordinator:
     case GroupSystem::kYunikorn:
     case GroupSystem::kKaiPod:
+    case GroupSystem::kVolcanoOwner:
     case GroupSystem::kNone:
       return false;
     default:
@@ -98,12 +94,20 @@ std::string_view distinction(const GroupIdentity& identity) {
     case GroupSystem::kYunikorn:
       return "yunikorn.apache.org";
     case GroupSystem::kKaiOwner:
+    case GroupSystem::kVolcanoOwner:
       return identity.group;
     case GroupSystem::kKaiPod:
     case GroupSystem::kNone:
       break;
   }
   return "pod";
+}
+
+// A PriorityClass of YuniKorn protects its pods, unless a pod says otherwise.
+void protect(const KubernetesPriorities& priorities, KubernetesPod& pod) {
+  std::optional<bool>& allows = pod.membership.dialect.allows_preemption;
+  if (!allows && pod.constraints.scheduler == "yunikorn" && priorities.forbids_preemption(pod.priority.class_name))
+    allows = false;
 }
 
 const SnapshotSubgroup* leaf_named(const KubernetesGroup& group, std::string_view name) {
@@ -142,13 +146,6 @@ bool write_min_resources(KubernetesReading& in, json::JsonWriter& writer, json::
   return true;
 }
 
-std::string settle_kueue_queue(const KueueQueues& queues, const GangPods& pods, KubernetesGroup& group) {
-  const std::string_view name_space = group.identity.namespace_name;
-  if (group.held.empty()) group.held = queues.held(name_space, pods.kueue_queue);
-  group.priority.never_preempts = group.priority.never_preempts || pods.evicts_nothing;
-  return std::string(queues.name_of(name_space, pods.kueue_queue));
-}
-
 // The topology of its pods' queue: Kueue asks for a level of whichever flavor it assigns.
 void settle_topology(const KubernetesTopologies& topologies, KubernetesGroup& group) {
   if (group.identity.system != GroupSystem::kKueue) return;
@@ -177,7 +174,11 @@ bool KubernetesGangs::add(KubernetesReading& in, const KubernetesGroup& group) {
 }
 
 void KubernetesGangs::add_made(const KubernetesGroup& group) {
-  if (positions_.emplace(key_of(group), gangs_.size()).second) append(group);
+  if (!positions_.emplace(key_of(group), gangs_.size()).second) return;
+  Gang& gang = gangs_[append(group)];
+  gang.is_written = false;
+  if (awaits_groups_ && group.identity.system == GroupSystem::kKaiOwner && group.held.empty())
+    gang.group.held = kAwaited;
 }
 
 std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
@@ -204,13 +205,11 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
   const bool is_told_by_pods =
       group.identity.system == GroupSystem::kCoschedulingSigs || group.identity.system == GroupSystem::kKueue ||
       group.identity.system == GroupSystem::kKoordinator || group.identity.system == GroupSystem::kYunikorn ||
-      is_expected_of_kai(group.identity.system);
+      is_expected_of_kai(group.identity.system) || group.identity.system == GroupSystem::kVolcanoOwner;
   if (is_awaited)
-    group.held = "the object of its group does not exist yet";
+    group.held = kAwaited;
   else if (!is_told_by_pods)
     group.held = missing_group(group.identity.system);
-  if (group.identity.system == GroupSystem::kKaiOwner && !starts_together(group.identity.group))
-    group.minimum.members = 1;
   const std::size_t position = append(group);
   positions_.emplace(key_of(group), position);
   return position;
@@ -218,7 +217,7 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
 
 void KubernetesGangs::join(KubernetesPod& pod) {
   has_joined_ = true;
-  protect(pod);
+  protect(priorities_, pod);
   if (pod.membership.reference.system == GroupSystem::kNone || pod.state.is_left_out) return;
   if (!(pod.membership.reference == last_reference_) || pod.namespace_name != last_namespace_) {
     last_ = find_or_add(pod);
@@ -235,38 +234,6 @@ void KubernetesGangs::join(KubernetesPod& pod) {
   gang.is_written = true;
   count(pod, gang);
   set_subgroup(pod, gang);
-}
-
-// A PriorityClass of YuniKorn protects its pods, unless a pod says otherwise.
-void KubernetesGangs::protect(KubernetesPod& pod) const {
-  std::optional<bool>& allows = pod.membership.dialect.allows_preemption;
-  if (!allows && pod.constraints.scheduler == "yunikorn" && priorities_.forbids_preemption(pod.priority.class_name))
-    allows = false;
-}
-
-void GangPods::add(const KubernetesPod& pod, std::int32_t priority) {
-  const GroupLabels& labels = pod.membership.labels;
-  const std::string_view since = pod.state.created;
-  ++count;
-  if (pod.state.status == PodStatus::kSucceeded) ++succeeded;
-  if (pod.state.is_on_node() && !pod.membership.dialect.is_placeholder) ++running;
-  highest_priority = std::max(highest_priority, priority);
-  never_preempts = never_preempts && pod.priority.never_preempts;
-  has_fixed = has_fixed || pod.owner.is_fixed;
-  has_protected = has_protected || pod.state.is_protected;
-  forbids_preemption = forbids_preemption || labels.volcano_forbids_preemption ||
-                       !pod.membership.dialect.allows_preemption.value_or(true);
-  if (labels.min_available) min_available = std::max(min_available.value_or(0), *labels.min_available);
-  expected_duration = std::max(expected_duration, pod.run_time.value());  // none is the least
-  if (!since.empty() && (created.empty() || is_earlier(since, created))) created = since;
-  keep_first(labels.kai_queue, kai_queue);
-  keep_first(labels.runai_queue, runai_queue);
-  keep_first(labels.kueue_queue, kueue_queue);
-  dialect.is_koordinator = dialect.is_koordinator || pod.membership.dialect.is_koordinator;
-  keep_first(pod.membership.dialect.gang_groups, dialect.gang_groups);
-  keep_first(pod.membership.dialect.match_policy, dialect.match_policy);
-  keep_first(pod.membership.dialect.task_groups, dialect.task_groups);
-  keep_first(pod.membership.dialect.policy_parameters, dialect.policy_parameters);
 }
 
 void KubernetesGangs::count(const KubernetesPod& pod, Gang& gang) {
@@ -286,7 +253,7 @@ void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
   if (group.subgroups.empty()) return;
   if (group.identity.system == GroupSystem::kVolcano) {
     pod.membership.subgroup = add_empty_subgroup(
-        group, pod.membership.labels.volcano_task.empty() ? kNoTask : pod.membership.labels.volcano_task);
+        group, pod.membership.labels.volcano.task.empty() ? kNoTask : pod.membership.labels.volcano.task);
   } else if (const SnapshotSubgroup* leaf = leaf_named(group, pod.membership.labels.kai_subgroup)) {
     pod.membership.subgroup = leaf->name;
   } else {
@@ -296,8 +263,11 @@ void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
 }
 
 std::int32_t KubernetesGangs::priority_of(const KubernetesPod& pod) const {
-  if (is_expected_of_kai(pod.membership.reference.system) && pod.priority.class_name.empty())
-    return priorities_.value_of(kai_priority_class(pod.owner), kKaiPriority);
+  if (is_expected_of_kai(pod.membership.reference.system)) {
+    const std::string_view of_kai = pod.membership.labels.kai_class;
+    const bool is_own = of_kai == pod.priority.class_name && pod.priority.value;
+    return is_own ? *pod.priority.value : priorities_.value_of(of_kai, kKaiPriority);
+  }
   return pod.priority.value ? *pod.priority.value : priorities_.value_of(pod.priority.class_name, 0);
 }
 
@@ -350,40 +320,12 @@ std::int32_t KubernetesGangs::settled_priority(const Gang& gang) const {
 
 void KubernetesGangs::settle(Gang& gang) {
   KubernetesGroup& group = gang.group;
-  const bool is_kai = is_of_kai(group.identity.system);
   gang.settled.priority = settled_priority(gang);
-  if (is_kai) {
-    gang.settled.preemptible =
-        group.priority.preemptible.value_or(gang.settled.priority < kKaiNonPreemptible && !gang.pods.has_fixed);
-  } else {
-    gang.settled.preemptible = group.priority.preemptible.value_or(!gang.pods.forbids_preemption) &&
-                               gang.settled.priority < kSystemPriority && !gang.pods.has_fixed;
-  }
-  // KAI ignores all preemption policies.
-  if (!group.priority.has_policy && !is_kai)
-    group.priority.never_preempts = gang.pods.count > 0 && gang.pods.never_preempts;
   if (!group.minimum.members && group.subgroups.empty()) group.minimum.members = gang.pods.min_available;
   if (group.identity.system == GroupSystem::kKueue) gang.sets.settle(group);
   if (group.times.created.empty()) group.times.created = gang.pods.created;
-  std::string_view queue = group.queue;
-  if (is_kai) {
-    for (const std::string_view next : {gang.pods.kai_queue, group.runai_queue, gang.pods.runai_queue}) {
-      if (queue.empty()) queue = next;
-    }
-  }
-  if (queue.empty() && is_expected_of_kai(group.identity.system) && queues_.is_of_kai(kKaiDefaultQueue))
-    queue = kKaiDefaultQueue;
-  gang.settled.queue = queue;
-  const bool is_kueue = queue.empty() && !is_kai && !gang.pods.kueue_queue.empty();
-  if (is_kueue) {
-    gang.settled.queue = settle_kueue_queue(queues_.kueue(), gang.pods, group);
-    group.heed(queues_.hold_of_local(group.identity.namespace_name, gang.pods.kueue_queue));
-  } else {
-    if (queue.empty() || (queue == "default" && !queues_.has(queue))) gang.settled.queue = queues_.common_queue();
-    if (queues_.is_closed(gang.settled.queue) && group.held.empty()) group.held = "its queue is not open";
-    group.heed(queues_.hold_of(gang.settled.queue));
-  }
-  if (group.is_protected || gang.pods.has_protected) gang.settled.preemptible = false;
+  const std::string objection = settle_terms(group, gang.pods, {queues_, pools_, now_}, gang.settled);
+  if (!objection.empty() && group.held.empty()) group.held = keep(objection);
 }
 
 // A pod without a gang is one by itself, named after the pod; if a gang has that name, the pod's gang gets another.
@@ -417,6 +359,7 @@ void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, const KubernetesT
       pod.membership.subgroup = {};
   }
   for (const Gang& gang : gangs_) {
+    if (gang.is_written) remark_on_preemption(gang.group, gang.pods, now_, gang.name, remarks);
     if (!gang.is_written || gang.group.held.empty()) continue;
     remarks.add("a gang is held and its pods are not planned: " + std::string(gang.group.held), gang.name);
   }
@@ -446,6 +389,7 @@ bool KubernetesGangs::write_gang(KubernetesReading& in, json::JsonWriter& writer
     write_requests(writer, group.minimum.amounts);
   }
   snapshot_writer::write_topology_request(writer, group.topology);
+  snapshot_writer::write_disruption(writer, group.disruption);
   snapshot_writer::write_text(writer, "created", group.times.created);
   if (group.times.timeout) {
     writer.raw(R"(,"timeout":)");

@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "io/kubernetes/gang_pods.h"
+#include "io/kubernetes/grouping/kai_node_pools.h"
+#include "io/kubernetes/grouping/metadata.h"
 #include "io/kubernetes/groups.h"
 #include "io/kubernetes/kueue/pod_sets.h"
 #include "io/kubernetes/pod/pod.h"
@@ -20,35 +23,12 @@
 
 namespace muster::kubernetes {
 
-// What the pods of a gang say about it together.
-struct GangPods {
-  std::int64_t count = 0, succeeded = 0;
-  std::int64_t running = 0;  // on a node, without placeholders of YuniKorn
-  std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
-  bool never_preempts = true, has_fixed = false, has_protected = false, forbids_preemption = false;
-  bool evicts_nothing = false;  // by the policy of its queue
-  std::optional<std::int32_t> min_available;
-  std::optional<Nanoseconds> expected_duration;  // the longest
-  std::string_view created;                      // of the first one
-  std::string_view kai_queue, runai_queue, kueue_queue;
-  DialectLabels dialect;
-
-  // Counts one more pod. The order of the pods does not matter.
-  void add(const KubernetesPod& pod, std::int32_t priority);
-};
-
-// What follows for a gang from its group and its pods.
-struct GangSettlement {
-  std::string queue;
-  std::int32_t priority = 0;
-  bool preemptible = true;
-};
-
 class KubernetesGangs {
  public:
   // `now`: the time of the snapshot.
-  KubernetesGangs(const KubernetesPriorities& priorities, KubernetesQueues& queues, Nanoseconds now)
-      : priorities_(priorities), queues_(queues), now_(now) {}
+  KubernetesGangs(const KubernetesPriorities& priorities, KubernetesQueues& queues, const KaiNodePools& pools,
+                  Nanoseconds now)
+      : priorities_(priorities), queues_(queues), pools_(pools), now_(now) {}
 
   // A group that an object defines. Errors: DuplicateName, of the pod groups of one Workload.
   [[nodiscard]] bool add(KubernetesReading& reading, const KubernetesGroup& group);
@@ -77,6 +57,10 @@ class KubernetesGangs {
   // Why the pod must not be placed, or moved if it runs; empty: it may be.
   std::string_view held(const KubernetesPod& pod) const;
   std::int32_t priority_of(const KubernetesPod& pod) const;
+  // What the gang asks of the nodes of its pods, in addition to what they ask themselves; empty: nothing.
+  NodeTerm nodes(const KubernetesPod& pod) const {
+    return pod.membership.gang < 0 ? NodeTerm() : gangs_[static_cast<std::size_t>(pod.membership.gang)].settled.nodes;
+  }
 
   [[nodiscard]] bool write(KubernetesReading& reading, json::JsonWriter& writer) const;
 
@@ -93,7 +77,6 @@ class KubernetesGangs {
   std::size_t append(const KubernetesGroup& group);
   void count(const KubernetesPod& pod, Gang& gang);
   void set_subgroup(KubernetesPod& pod, Gang& gang);
-  void protect(KubernetesPod& pod) const;
   // dialect_gangs.cpp: gangs of Koordinator and YuniKorn, of which only all pods together tell what they need.
   void settle_dialects(std::vector<KubernetesPod>& pods);
   void settle_application(Gang& gang, std::vector<KubernetesPod*>& pods);
@@ -109,14 +92,15 @@ class KubernetesGangs {
 
   const KubernetesPriorities& priorities_;
   KubernetesQueues& queues_;
+  const KaiNodePools& pools_;
   std::vector<Gang> gangs_;
   std::unordered_map<std::string, std::size_t> positions_;  // by system and full name
   GroupReference last_reference_;
   std::string_view last_namespace_, default_grace_period_;
   std::size_t last_ = 0;
   Nanoseconds now_ = 0;
-  std::deque<std::string> texts_;  // names that no object has
-  bool has_dialects_ = false;      // a gang of Koordinator or YuniKorn
+  KeptTexts texts_;            // names that no object has
+  bool has_dialects_ = false;  // a gang of Koordinator or YuniKorn
   bool awaits_groups_ = false;
   bool has_joined_ = false;  // a pod; no group of an object comes after that
 };

@@ -13,13 +13,6 @@ void begin_group(const KubernetesObject& object, KubernetesGroup& group) {
   group.times.created = object.created;
 }
 
-bool read_annotation(KubernetesReading& in, const KubernetesObject& object, std::string_view key,
-                     std::string_view& out) {
-  json::JsonValue annotations, value;
-  return in.take(object.metadata, "annotations", annotations) && in.take(annotations, key, value) &&
-         in.text(value, out);
-}
-
 // KAI plans no pod of a group that asks for a Topology, or a level of it, that does not exist.
 bool read_topology(KubernetesReading& in, json::JsonValue constraint, const KubernetesTopologies& topologies,
                    TopologyRequest& out, std::string_view& held) {
@@ -82,22 +75,18 @@ bool read_preemption_delay(KubernetesReading& in, json::JsonValue value, Kuberne
   return in.read_duration(value, group.times.preemption_delay);
 }
 
-bool read_grace_period(KubernetesReading& in, json::JsonValue value, KubernetesGroup& group) {
-  if (!value) return true;
-  if (!in.expect(value, json::JsonKind::kString)) return false;
-  group.times.grace_period = value;
-  if (value.string().starts_with('-')) return true;
-  Nanoseconds duration = 0;
-  return in.read_duration(value, duration);
-}
-
-bool read_preemptibility(KubernetesReading& in, json::JsonValue value, KubernetesGroup& group) {
+// A word that is unknown protects the pods of the group.
+bool read_preemptibility(KubernetesReading& in, const KubernetesObject& object, json::JsonValue value,
+                         KubernetesGroup& group) {
   std::string_view word;
   if (!in.text(value, word)) return false;
-  if (word.empty()) return true;
-  group.priority.preemptible = word == "preemptible";
-  return *group.priority.preemptible || word == "non-preemptible" ||
-         in.fail_value(value, "preemptibility must be preemptible or non-preemptible");
+  if (word.empty() || set_preemptibility(word, group)) return true;
+  if (in.strict) return in.fail_value(value, "preemptibility must be preemptible, non-preemptible or semi-preemptible");
+  group.priority.preemptible = false;
+  in.remarks.add(
+      "spec.preemptibility \"" + std::string(word) + "\" is unknown: Muster does not evict the pods of its gang",
+      object);
+  return true;
 }
 
 bool read_min_resources(KubernetesReading& in, json::JsonValue value, KubernetesGroup& group) {
@@ -155,7 +144,54 @@ bool read_policy(KubernetesReading& in, json::JsonValue policy, KubernetesGroup&
   return in.count(gang[0], group.minimum.members);
 }
 
+// Of the Workload API: pods of the group leave one by one, or all together; objects of their names, or words. Another
+// one protects its pods.
+bool read_disruption_mode(KubernetesReading& in, const KubernetesObject& object, json::JsonValue value,
+                          KubernetesGroup& group) {
+  static constexpr std::array<std::string_view, 2> kModes = {"all", "single"};
+  if (!value) return true;
+  std::array<json::JsonValue, 2> found;
+  std::string_view word;
+  if (value.is(json::JsonKind::kString)) {
+    word = value.string();
+  } else if (!in.take(value, kModes, found)) {
+    return false;
+  } else if (found[0] && !found[1]) {
+    word = "all";
+  } else if (found[1] && !found[0]) {
+    word = "single";
+  }
+  if (word == "single" || word == "Pod") return true;
+  if (word == "all" || word == "PodGroup") {
+    group.disruption = Disruption::kWhole;
+    if (group.is_basic) group.minimum.members = 0;  // its pods start one by one
+    group.is_basic = false;
+    return true;
+  }
+  if (value.is(json::JsonKind::kObject) && value.size() == 0) return true;
+  group.priority.preemptible = false;
+  in.remarks.add("a disruptionMode other than single and all is unknown: Muster does not evict the pods of its gang",
+                 object);
+  return true;
+}
+
 }  // namespace
+
+bool set_preemptibility(std::string_view word, KubernetesGroup& group) {
+  if (word != "preemptible" && word != "non-preemptible" && word != "semi-preemptible") return false;
+  group.priority.preemptible = word != "non-preemptible";
+  if (word == "semi-preemptible") group.disruption = Disruption::kSurplus;
+  return true;
+}
+
+bool read_grace_period(KubernetesReading& in, json::JsonValue value, KubernetesGroup& group) {
+  if (!value) return true;
+  if (!in.expect(value, json::JsonKind::kString)) return false;
+  group.times.grace_period = value;
+  if (value.string().starts_with('-')) return true;
+  Nanoseconds duration = 0;
+  return in.read_duration(value, duration);
+}
 
 std::string GroupIdentity::full_name() const {
   std::string text(namespace_name);
@@ -172,18 +208,19 @@ bool read_kai_group(KubernetesReading& in, const KubernetesObject& object, const
       "subGroups", "topologyConstraint", "preemptionDelay"};
   static constexpr std::array<std::string_view, 2> kAnnotations = {"kai.scheduler/last-eviction-timestamp",
                                                                    "kai.scheduler/stale-podgroup-timestamp"};
-  const std::array<std::string_view, 2> label_keys = {in.kai.queue_label, "runai/queue"};
+  const std::array<std::string_view, 3> label_keys = {in.kai.queue_label, "runai/queue", kKaiPoolLabel};
   begin_group(object, group);
   group.identity.system = GroupSystem::kKai;
   std::array<json::JsonValue, 9> spec;
-  std::array<json::JsonValue, 2> labelled, annotated;
+  std::array<json::JsonValue, 3> labelled;
+  std::array<json::JsonValue, 2> annotated;
   json::JsonValue labels, annotations;
   if (!in.take(object.spec, kSpec, spec) || !in.take(object.metadata, "labels", labels) ||
       !in.take(labels, label_keys, labelled) || !in.take(object.metadata, "annotations", annotations) ||
       !in.take(annotations, kAnnotations, annotated) || !in.instant(annotated[0], group.times.last_eviction) ||
       !in.instant(annotated[1], group.times.stale_since) || !read_preemption_delay(in, spec[8], group) ||
       !in.count(spec[0], group.minimum.members) || !in.count(spec[1], group.minimum.subgroups) ||
-      !read_preemptibility(in, spec[2], group) || !in.text(spec[3], group.priority.class_name) ||
+      !read_preemptibility(in, object, spec[2], group) || !in.text(spec[3], group.priority.class_name) ||
       !in.text(spec[4], group.queue) || !read_grace_period(in, spec[5], group) ||
       !read_kai_subgroups(in, spec[6], topologies, group) ||
       !read_topology(in, spec[7], topologies, group.topology, group.held)) {
@@ -196,7 +233,7 @@ bool read_kai_group(KubernetesReading& in, const KubernetesObject& object, const
     group.minimum.members.reset();
   }
   if (group.queue.empty() && !in.text(labelled[0], group.queue)) return false;
-  return in.text(labelled[1], group.runai_queue);
+  return in.text(labelled[1], group.runai_queue) && in.text(labelled[2], group.node_pool);
 }
 
 bool delay_preemption(KubernetesGroup& group, Nanoseconds now) {
@@ -206,24 +243,32 @@ bool delay_preemption(KubernetesGroup& group, Nanoseconds now) {
   return group.priority.never_preempts = group.priority.has_policy = true;
 }
 
+// Annotations and labels of a PodGroup, or of a pod or owner whose group does not exist yet.
+void read_volcano_metadata(json::JsonValue metadata, KubernetesGroup& group) {
+  for (const std::string_view part : {"annotations", "labels"}) {
+    const json::JsonValue value = member_of(member_of(metadata, part), "volcano.sh/preemptable");
+    if (!value || !value.is(json::JsonKind::kString) || group.priority.preemptible) continue;
+    group.priority.preemptible = allows_preemption(value.string());
+  }
+}
+
 bool read_volcano_group(KubernetesReading& in, const KubernetesObject& object, KubernetesGroup& group) {
   static constexpr std::array<std::string_view, 7> kSpec = {
       "minMember", "minResources", "minTaskMember", "networkTopology", "priorityClassName", "queue", "subGroupPolicy"};
   begin_group(object, group);
   group.identity.system = GroupSystem::kVolcano;
   std::array<json::JsonValue, 7> spec;
-  std::string_view preemptable;
   if (!in.take(object.spec, kSpec, spec) || !in.count(spec[0], group.minimum.members)) return false;
   if (!group.minimum.members) group.minimum.members = 0;
   if (!read_min_resources(in, spec[1], group) || !read_tasks(in, spec[2], group) ||
       !read_network_topology(in, object, spec[3], group) || !in.text(spec[4], group.priority.class_name) ||
-      !in.text(spec[5], group.queue) || !read_annotation(in, object, "volcano.sh/preemptable", preemptable)) {
+      !in.text(spec[5], group.queue)) {
     return false;
   }
+  read_volcano_metadata(object.metadata, group);
   if (spec[6] && !(spec[6].is(json::JsonKind::kArray) && spec[6].size() == 0))
     group.held = "its PodGroup has subGroupPolicy, which Muster does not plan";
   if (group.queue.empty()) group.queue = "default";
-  if (!preemptable.empty()) group.priority.preemptible = preemptable != "false";
   if (!group.subgroups.empty()) group.minimum.members.reset();
   return true;
 }
@@ -247,19 +292,20 @@ bool read_coscheduling_group(KubernetesReading& in, const KubernetesObject& obje
 
 bool read_pod_group(KubernetesReading& in, const KubernetesObject& object, KubernetesTopologies& topologies,
                     KubernetesGroup& group) {
-  static constexpr std::array<std::string_view, 7> kSpec = {
-      "parentCompositePodGroupName", "preemptionPolicy", "priority", "priorityClassName", "resourceClaims",
-      "schedulingConstraints",       "schedulingPolicy"};
+  static constexpr std::array<std::string_view, 8> kSpec = {
+      "parentCompositePodGroupName", "preemptionPolicy", "priority",      "priorityClassName", "resourceClaims",
+      "schedulingConstraints",       "schedulingPolicy", "disruptionMode"};
   begin_group(object, group);
   group.identity.system = GroupSystem::kPodGroup;
-  std::array<json::JsonValue, 7> spec;
+  std::array<json::JsonValue, 8> spec;
   json::JsonValue levels;
   std::string_view parent, policy;
   bool has_claims = false, has_levels = false;
   if (!in.take(object.spec, kSpec, spec) || !in.text(spec[0], parent) || !in.text(spec[1], policy) ||
       !in.priority(spec[2], group.priority.value) || !in.text(spec[3], group.priority.class_name) ||
       !in.has_elements(spec[4], has_claims) || !in.take(spec[5], "topology", levels) ||
-      !in.has_elements(levels, has_levels) || !read_policy(in, spec[6], group)) {
+      !in.has_elements(levels, has_levels) || !read_policy(in, spec[6], group) ||
+      !read_disruption_mode(in, object, spec[7], group)) {
     return false;
   }
   group.priority.has_policy = !policy.empty() && object.version != "v1alpha2";

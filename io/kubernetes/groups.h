@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/kubernetes/object/node_terms.h"
 #include "io/kubernetes/pod/pod.h"
 #include "io/kubernetes/topology.h"
 
@@ -18,6 +19,9 @@ inline constexpr std::string_view kNoSubgroup = "(none)";
 inline void keep_first(std::string_view candidate, std::string_view& kept) {
   if (!candidate.empty() && (kept.empty() || candidate < kept)) kept = candidate;
 }
+
+// The label of the nodes, queues and groups that one scheduler of KAI looks after.
+inline constexpr std::string_view kKaiPoolLabel = "kai.scheduler/node-pool";
 
 // Which group it is.
 struct GroupIdentity {
@@ -59,7 +63,9 @@ struct KubernetesGroup {
   std::vector<SnapshotSubgroup> subgroups;
   std::string_view queue, runai_queue;
   GroupPriority priority;
-  TopologyRequest topology;  // node labels
+  Disruption disruption = Disruption::kPods;
+  TopologyRequest topology;    // node labels
+  std::string_view node_pool;  // of KAI; empty: that of the nodes without the label
   GroupTimes times;
   DialectLabels dialect;
   std::string_view held;      // why its pods must not be placed; empty: they may be
@@ -74,9 +80,15 @@ struct KubernetesGroup {
 // Each reads one object. Errors: those of the values. `topologies` knows all Topology objects.
 [[nodiscard]] bool read_kai_group(KubernetesReading& reading, const KubernetesObject& object,
                                   const KubernetesTopologies& topologies, KubernetesGroup& out);
+// The words of KAI's preemptibility. False: another one.
+[[nodiscard]] bool set_preemptibility(std::string_view word, KubernetesGroup& group);
+// KAI's stalenessGracePeriod; a negative one never ends. Errors: WrongType, InvalidValue.
+[[nodiscard]] bool read_grace_period(KubernetesReading& reading, json::JsonValue value, KubernetesGroup& group);
 // KAI evicts nothing for a group that has waited less than its preemptionDelay since its creation or eviction: then the
 // group never preempts, which is the result.
 bool delay_preemption(KubernetesGroup& group, Nanoseconds now);
+// What annotations and labels tell of a group of Volcano: of its PodGroup, or of the pod that it is made from.
+void read_volcano_metadata(json::JsonValue metadata, KubernetesGroup& group);
 [[nodiscard]] bool read_volcano_group(KubernetesReading& reading, const KubernetesObject& object, KubernetesGroup& out);
 // Of both API groups; `out.system` distinguishes them.
 [[nodiscard]] bool read_coscheduling_group(KubernetesReading& reading, const KubernetesObject& object,

@@ -10,7 +10,7 @@ constexpr std::string_view kNoGroup = "pods that refer to one are held and not p
 constexpr std::string_view kNoQueue = "gangs that name one of these queues are not planned";
 constexpr std::string_view kNoOwner = "queues and expected durations that only these objects state are unknown";
 
-constexpr std::size_t kAsked = 33;  // the first of the rows
+constexpr std::size_t kAsked = 35;  // the first of the rows
 constexpr std::array<KnownKind, kAsked + 20> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true, "nothing is known to run or to wait"},
     {"", "Node", " v1 ", KubernetesKind::kNode, false, "nothing can be planned"},
@@ -26,12 +26,16 @@ constexpr std::array<KnownKind, kAsked + 20> kKnownKinds = {{
      "pods that KAI is about to bind count as pending"},
     {"kai.scheduler", "Topology", " v1alpha1 ", KubernetesKind::kTopology, false,
      "groups that require a level of a topology are held and not planned"},
+    {"kai.scheduler", "SchedulingShard", " v1 ", KubernetesKind::kKaiShard, false,
+     "each node pool counts as one that a scheduler of KAI looks after, without default minimum run times"},
     {"scheduling.volcano.sh", "PodGroup", " v1beta1 ", KubernetesKind::kVolcanoGroup, true, kNoGroup},
     {"scheduling.volcano.sh", "Queue", " v1beta1 ", KubernetesKind::kVolcanoQueue, false, kNoQueue},
     {"scheduling.x-k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingGroup, true,
      "pods of its groups count as independent pods"},
     {"scheduling.sigs.k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingSigsGroup, true,
      "the minimum of its groups is what labels of their pods state"},
+    {"scheduling.x-k8s.io", "ElasticQuota", " v1alpha1 ", KubernetesKind::kElasticQuota, true,
+     "nothing tells whether a plan keeps quotas of namespaces"},
     {"apps", "Deployment", " v1 ", KubernetesKind::kDeployment, true, kNoOwner},
     {"apps", "ReplicaSet", " v1 ", KubernetesKind::kReplicaSet, true, kNoOwner},
     {"apps", "StatefulSet", " v1 ", KubernetesKind::kStatefulSet, true, kNoOwner},

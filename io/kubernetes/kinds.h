@@ -39,6 +39,8 @@ enum class KubernetesKind : std::uint8_t {
   kCsiNode,
   kKueueWorkload,
   kKoordinatorDevice,
+  kKaiShard,
+  kElasticQuota,
   kRuntimeClass,
   kPodMaker,  // of templates/kind_table.cpp, but for those above
   kTrainingRuntime,

@@ -148,6 +148,19 @@ void KubernetesOwners::add_admitted(OwnerKey key, ExpectedRunTime& run_time) con
   }
 }
 
+std::vector<const KubernetesObject*> KubernetesOwners::above(const KubernetesPod& pod) const {
+  std::vector<const KubernetesObject*> objects;
+  if (owners_.empty() || pod.owner.name.empty()) return objects;
+  OwnerKey key = nearest_owner(pod);
+  for (int step = 0; step < 8; ++step) {  // owners in a circle end, too
+    const auto owner = owners_.find(key);
+    if (owner == owners_.end()) break;
+    objects.push_back(&owner->second.object);
+    key = owner->second.controller;
+  }
+  return objects;
+}
+
 void KubernetesOwners::join(KubernetesPod& pod) {
   if (!pod.owner.name.empty()) pod.owner.top = top_of(nearest_owner(pod));
   const Owner* owner = owner_of(pod);

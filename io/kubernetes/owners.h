@@ -41,6 +41,8 @@ class KubernetesOwners {
   const KubernetesObject* find_object(const OwnerKey& key) const;
   // The objects of the list above the pod, the nearest first: by its owners, else by its labels.
   std::vector<OwnerKey> makers_of(const KubernetesPod& pod) const;
+  // The same objects, but by the owners alone.
+  std::vector<const KubernetesObject*> above(const KubernetesPod& pod) const;
 
  private:
   struct Owner {

@@ -149,23 +149,35 @@ void write_node_selector(KubernetesReading& in, json::JsonWriter& writer, const 
   write_json(writer, in.document, pod.constraints.node_selector);
 }
 
-// The terms in place of the required ones, and the preferred ones as they stand.
-void write_node_terms(KubernetesReading& in, json::JsonWriter& writer, const PodConstraints& constraints) {
-  const json::JsonValue preferred = member_of(constraints.node_affinity, kPreferred);
+// What the pod asks of nodes, or Kueue's flavors in its place, and what its gang asks.
+bool write_joined_affinity(KubernetesReading& in, json::JsonWriter& writer, const PodConstraints& constraints,
+                           const NodeTerm& of_gang) {
+  static constexpr std::array<std::string_view, 2> kStrengths = {kPreferred, kRequired};
+  std::array<json::JsonValue, 2> found;
+  json::JsonValue terms;
+  std::optional<NodeTerms> nodes = constraints.node_terms;
+  if (constraints.node_affinity && !in.take(constraints.node_affinity, kStrengths, found)) return false;
+  if (!nodes && found[1]) {
+    if (!in.take(found[1], "nodeSelectorTerms", terms) || !read_node_terms(in, terms, nodes.emplace())) return false;
+  }
+  if (!of_gang.empty()) nodes = nodes ? both(*nodes, {of_gang}) : NodeTerms{of_gang};
   writer.raw(R"(,"nodeAffinity":{)").string(kRequired).raw(":");
-  write_node_terms(writer, *constraints.node_terms);
-  if (preferred && !preferred.is(json::JsonKind::kNull)) {
+  write_node_terms(writer, *nodes);
+  if (found[0]) {
     writer.raw(",").string(kPreferred).raw(":");
-    write_json(writer, in.document, preferred);
+    write_json(writer, in.document, found[0]);
   }
   writer.raw("}");
+  return true;
 }
 
-void write_node_affinity(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
-  if (is_held && pod.state.is_on_node()) {
+bool write_node_affinity(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod,
+                         const KubernetesGangs& gangs) {
+  const NodeTerm of_gang = gangs.nodes(pod);
+  if (!gangs.held(pod).empty() && pod.state.is_on_node()) {
     write_pin(writer, pod.state.node);
-  } else if (pod.constraints.node_terms) {
-    write_node_terms(in, writer, pod.constraints);
+  } else if (!of_gang.empty() || pod.constraints.node_terms) {
+    if (!write_joined_affinity(in, writer, pod.constraints, of_gang)) return false;
   } else if (pod.constraints.node_affinity) {
     writer.raw(R"(,"nodeAffinity":)");
     write_json(writer, in.document, pod.constraints.node_affinity);
@@ -175,10 +187,11 @@ void write_node_affinity(KubernetesReading& in, json::JsonWriter& writer, const 
     write_node_terms(writer, *pod.volumes.node_terms);
     writer.raw("}");
   }
+  return true;
 }
 
 // With kept texts, what is in them stands in a template.
-bool write_spec(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, bool is_held,
+bool write_spec(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
                 PodTemplates& templates) {
   if (pod.source.texts != nullptr) {
     writer.raw(R"(,"template":")").raw(templates.name_of(pod.source.texts->spec)).raw("\"");
@@ -186,8 +199,8 @@ bool write_spec(KubernetesReading& in, json::JsonWriter& writer, const Kubernete
     write_resources(writer.raw(","), pod);
     write_node_selector(in, writer, pod);
   }
-  write_node_affinity(in, writer, pod, is_held);
-  return (pod.source.texts != nullptr || write_tolerations(in, writer, pod)) &&
+  return write_node_affinity(in, writer, pod, gangs) &&
+         (pod.source.texts != nullptr || write_tolerations(in, writer, pod)) &&
          write_pod_terms(in, writer, "podAffinity", pod.constraints.affinity) &&
          write_pod_terms(in, writer, "podAntiAffinity", pod.constraints.anti_affinity) &&
          write_spread(in, writer, pod.constraints.topology_spread);
@@ -285,7 +298,7 @@ bool write_pod(KubernetesReading& in, json::JsonWriter& writer, const Kubernetes
                KubernetesQueues& queues, PodTemplates& templates) {
   const std::string_view held = gangs.held(pod);
   write_identity(writer, pod, gangs);
-  if (!write_spec(in, writer, pod, !held.empty(), templates)) return false;
+  if (!write_spec(in, writer, pod, gangs, templates)) return false;
   snapshot_writer::write_host_ports(writer, pod.constraints.host_ports);
   if (pod.volumes.has_unbound_claim) writer.raw(R"(,"unboundVolumes":true)");
   write_state(writer, pod, held);

@@ -23,6 +23,10 @@ class KubernetesPriorities {
   std::int32_t value_of(std::string_view name, std::int32_t otherwise) const;
   // Whether new pods of the class get the preemption policy `Never`. "": those of the global default.
   bool never_preempts(std::string_view name) const;
+  // Whether a class of this name exists, or may: the list has no classes at all.
+  bool may_have(std::string_view name) const {
+    return values_.empty() || values_.contains(name) || name.starts_with("system-");
+  }
 
   // Whether YuniKorn preempts no pod of this class: its annotation yunikorn.apache.org/allow-preemption is "false".
   bool forbids_preemption(std::string_view name) const { return protected_.contains(name); }

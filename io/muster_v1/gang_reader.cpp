@@ -81,7 +81,10 @@ bool read_grace_period(SnapshotInput& in, json::JsonValue v, SnapshotGang& gang)
   return in.read_duration(v, gang.staleness_grace_period);
 }
 
-constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 20> kGangFields = {
+constexpr std::array<std::pair<std::string_view, Disruption>, 3> kDisruptions = {
+    {{"pods", Disruption::kPods}, {"surplus", Disruption::kSurplus}, {"whole", Disruption::kWhole}}};
+
+constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 21> kGangFields = {
     {{"name", [](SnapshotInput& in, json::JsonValue v, SnapshotGang& gang) { return in.read_name(v, gang.name); },
       true},
      {"queue", read_term_queue<SnapshotGang>},
@@ -99,6 +102,8 @@ constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 20> kGangFields =
      {"expectedDuration", read_term_expected_duration<SnapshotGang>},
      {"expectedEnd", read_term_expected_end<SnapshotGang>},
      {"checkpointed", read_term_checkpointed<SnapshotGang>},
+     {"disruption", [](SnapshotInput& in, json::JsonValue v,
+                       SnapshotGang& gang) { return json::read_choice(in, v, kDisruptions, gang.disruption); }},
      {"stalenessGracePeriod", read_grace_period},
      {"staleSince", [](SnapshotInput& in, json::JsonValue v,
                        SnapshotGang& gang) { return in.read_instant(v, gang.stale_since.emplace()); }},
@@ -108,6 +113,9 @@ constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 20> kGangFields =
 bool finish_gang(SnapshotInput& input, json::JsonValue element, const SnapshotGang& gang) {
   if (gang.min_member && !gang.subgroups.empty()) {
     return input.fail_value(element, "both minMember and subgroups are set; keep one");
+  }
+  if (gang.disruption == Disruption::kWhole && !gang.subgroups.empty()) {
+    return input.fail_value(element, "disruption whole and subgroups are set; keep one");
   }
   return !gang.min_subgroups || !gang.subgroups.empty() || input.fail_value(element, "minSubgroups needs subgroups");
 }

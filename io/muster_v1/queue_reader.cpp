@@ -67,7 +67,7 @@ bool read_other_resources(SnapshotInput& in, json::JsonValue object, SnapshotQue
   return in.check_duplicates(object);
 }
 
-constexpr std::array<json::Field<SnapshotInput, SnapshotQueue>, 9> kQueueFields = {
+constexpr std::array<json::Field<SnapshotInput, SnapshotQueue>, 10> kQueueFields = {
     {{"name", [](SnapshotInput& in, json::JsonValue v, SnapshotQueue& q) { return in.read_name(v, q.name); }, true},
      {"parent", [](SnapshotInput& in, json::JsonValue v, SnapshotQueue& q) { return in.read_name(v, q.parent); }},
      {"priority",
@@ -78,9 +78,10 @@ constexpr std::array<json::Field<SnapshotInput, SnapshotQueue>, 9> kQueueFields 
      {"resources", read_other_resources},
      {"preemptMinRuntime", [](SnapshotInput& in, json::JsonValue v,
                               SnapshotQueue& q) { return in.read_duration(v, q.preempt_min_runtime.emplace()); }},
-     {"reclaimMinRuntime", [](SnapshotInput& in, json::JsonValue v, SnapshotQueue& q) {
-        return in.read_duration(v, q.reclaim_min_runtime.emplace());
-      }}}};
+     {"reclaimMinRuntime", [](SnapshotInput& in, json::JsonValue v,
+                              SnapshotQueue& q) { return in.read_duration(v, q.reclaim_min_runtime.emplace()); }},
+     {"reclaimable",
+      [](SnapshotInput& in, json::JsonValue v, SnapshotQueue& q) { return in.read(v, q.reclaimable); }}}};
 
 constexpr std::array<json::Field<SnapshotInput, SnapshotPriorityClass>, 4> kPriorityClassFields = {
     {{"name", [](SnapshotInput& in, json::JsonValue v, SnapshotPriorityClass& c) { return in.read_name(v, c.name); },

@@ -172,6 +172,11 @@ void write_topologies(json::JsonWriter& writer, std::span<const SnapshotTopology
   writer.raw("]");
 }
 
+void write_disruption(json::JsonWriter& writer, Disruption disruption) {
+  if (disruption == Disruption::kPods) return;
+  write_text(writer, "disruption", disruption == Disruption::kSurplus ? "surplus" : "whole");
+}
+
 void write_pod_place(json::JsonWriter& writer, const PodPlaceRecord& place) {
   const PodStatus by_default = place.node.empty() ? PodStatus::kPending : PodStatus::kRunning;
   const PodStatus status = place.held.empty() ? place.status : PodStatus::kGated;

@@ -64,6 +64,9 @@ void write_topologies(json::JsonWriter& writer, std::span<const SnapshotTopology
 // `topology` of a gang or a subgroup.
 void write_topology_request(json::JsonWriter& writer, const TopologyRequest& topology);
 
+// `disruption` of a gang.
+void write_disruption(json::JsonWriter& writer, Disruption disruption);
+
 // Where a pod is: `status`, `held`, `node`, `gpus`. A status that follows from `node` is left out, a held pod is gated.
 struct PodPlaceRecord {
   PodStatus status = PodStatus::kPending;

@@ -157,6 +157,7 @@ class SnapshotWriter {
     write_other_resources(queue.other_resources);
     write_seconds(writer_, "preemptMinRuntime", queue.preempt_min_runtime);
     write_seconds(writer_, "reclaimMinRuntime", queue.reclaim_min_runtime);
+    if (!queue.reclaimable) write_flag("reclaimable", false);
   }
 
   static bool is_set(const QueueResource& resource) {
@@ -226,6 +227,7 @@ class SnapshotWriter {
     write_subgroups(writer_, gang.subgroups);
     if (gang.has_min_resources) write_min_resources(gang);
     write_topology_request(writer_, gang.topology);
+    write_disruption(writer_, gang.disruption);
     if (gang.staleness_grace_period == kNever) {
       write_text(writer_, "stalenessGracePeriod", "never");
     } else if (gang.staleness_grace_period != kDefaultGracePeriod) {

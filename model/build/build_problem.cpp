@@ -59,6 +59,7 @@ Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
   build_pod_classes(draft, build_pod_terms(draft));
   if (Failure failure = assign_running_devices(draft)) return *std::move(failure);
   build_work(draft);
+  count_kept_minimums(draft);
   build_expected_workload(draft);
   build_over_time(draft);
   build_expected_there(draft);

@@ -1,15 +1,18 @@
 // Disruption budgets: the running pods that each one selects, and the consequences for stale gangs. Pods that the
 // policy protects, and running pods of schedulers that the policy does not name, form budgets that allow no eviction.
+// So do the running pods of a gang, or of each of its subgroups, if only what is beyond its minimum may leave.
 //
 // A budget whose selector names a label's value is found through an index of values; each other budget is matched
 // against every running pod of its namespace. Cost: O(budgets + running pods x labels), plus the pods of each budget
 // and the pods matched against budgets without a value.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "model/base/require.h"
+#include "model/base/saturating.h"
 #include "model/build/stages.h"
 #include "model/snapshot/filters.h"
 
@@ -26,6 +29,41 @@ struct Candidate {
   bool exclusive = false;
 };
 
+// `apply(gang, leaf)` for the leaves whose minimum stays.
+template <class Apply>
+void for_each_kept_leaf(const ProblemDraft& draft, const Apply& apply) {
+  for (std::size_t i = 0; i < draft.snapshot.gangs.size(); ++i) {
+    const Gang& gang = draft.problem.gangs[GangIndex(i)];
+    if (draft.snapshot.gangs[i].disruption != Disruption::kSurplus || !gang.preemptible) continue;
+    for (const GroupIndex group : gang.groups) {
+      if (draft.problem.groups[group].is_leaf()) apply(gang, draft.problem.groups[group]);
+    }
+  }
+}
+
+// Which pods are the minimum is open: those that use most of the queue count.
+void count_core(Problem& problem, const Gang& gang, const Group& leaf) {
+  if (gang.queue.is_none()) return;
+  std::vector<QueueAmounts> used;
+  std::int32_t needed = leaf.minimum;
+  for (const PodIndex index : leaf.pods) {
+    const Pod& pod = problem.pods[index];
+    if (pod.status == PodStatus::kSucceeded) --needed;
+    if (pod.status == PodStatus::kRunning)
+      used.push_back(queue_usage(problem.pod_classes[pod.pod_class], problem.class_of(pod.node)));
+  }
+  std::ranges::sort(used, std::ranges::greater{});
+  used.resize(std::min(used.size(), static_cast<std::size_t>(std::max(0, needed))));
+  for (const QueueIndex queue : problem.queues[gang.queue].ancestors) {
+    for (const QueueAmounts& amounts : used) {
+      for (std::size_t r = 0; r < kQueueResources; ++r) {
+        Amount& sum = problem.queues[queue].core_usage[r];
+        sum = saturating_add(sum, amounts[r]);
+      }
+    }
+  }
+}
+
 class BudgetFinder {
  public:
   explicit BudgetFinder(ProblemDraft& draft) : draft_(draft), selected_by_(draft.problem.pods.size()) {}
@@ -40,18 +78,19 @@ class BudgetFinder {
                           "the namespace has another disruption budget", source.name);
       }
       if (!source.selector) continue;
-      add({source.name, source.namespace_name, source.allowed}, *source.selector);
+      add({source.name, source.namespace_name, source.allowed, false}, *source.selector);
       candidates_.back().exclusive = source.exclusive;
       any_exclusive_ = any_exclusive_ || source.exclusive;
     }
     of_snapshot_ = candidates_.size();
-    for (const LabelSelector& protect : draft_.snapshot.policy.protect) add({"policy.protect", {}, 0}, protect);
+    for (const LabelSelector& protect : draft_.snapshot.policy.protect) add({"policy.protect", {}, 0, false}, protect);
     if (!draft_.snapshot.policy.schedulers.empty()) {
       foreign_ = candidates_.size();
-      candidates_.push_back({{"policy.schedulers", {}, 0}, nullptr, 0, false});
+      candidates_.push_back({{"policy.schedulers", {}, 0, false}, nullptr, 0, false});
     }
     select_pods();
     pin_shared_pods();
+    keep_minimums();
     keep_those_that_bind();
     return {};
   }
@@ -106,7 +145,7 @@ class BudgetFinder {
   void pin_shared_pods() {
     if (!any_exclusive_) return;
     const std::size_t shared = candidates_.size();
-    candidates_.push_back({{kSharedBudgets, {}, 0}, nullptr, 0, false});
+    candidates_.push_back({{kSharedBudgets, {}, 0, false}, nullptr, 0, false});
     for (const PodIndex pod : selected_by_.indices()) {
       const std::vector<std::size_t>& all = selected_by_[pod];
       const auto of_snapshot =
@@ -114,6 +153,23 @@ class BudgetFinder {
       const bool is_exclusive =
           std::ranges::any_of(all, [&](std::size_t position) { return candidates_[position].exclusive; });
       if (of_snapshot > 1 && is_exclusive) note(pod, shared);
+    }
+  }
+
+  // Of gangs that give their surplus only. Those that have no surplus, or whose minimum does not run, are not
+  // preemptible (resolve_gangs).
+  void keep_minimums() {
+    for_each_kept_leaf(draft_, [this](const Gang& gang, const Group& leaf) { keep_minimum(gang, leaf); });
+  }
+
+  void keep_minimum(const Gang& gang, const Group& leaf) {
+    const auto has = [&](PodIndex pod, PodStatus status) { return draft_.problem.pods[pod].status == status; };
+    const auto present = std::ranges::count_if(
+        leaf.pods, [&](PodIndex pod) { return has(pod, PodStatus::kRunning) || has(pod, PodStatus::kSucceeded); });
+    const std::size_t position = candidates_.size();
+    candidates_.push_back({{gang.name, {}, present - leaf.minimum, true}, nullptr, 0, false});
+    for (const PodIndex pod : leaf.pods) {
+      if (has(pod, PodStatus::kRunning)) note(pod, position);
     }
   }
 
@@ -192,12 +248,19 @@ void keep_stale_gangs(Problem& problem, const Snapshot& snapshot) {
 
 }  // namespace
 
+void count_kept_minimums(ProblemDraft& draft) {
+  for_each_kept_leaf(draft, [&](const Gang& gang, const Group& leaf) { count_core(draft.problem, gang, leaf); });
+}
+
 Failure build_disruption_budgets(ProblemDraft& draft) {
   MUSTER_REQUIRE_SLOW(std::ranges::none_of(draft.problem.groups,
                                            [](const Group& group) { return group.minimum == kUnresolvedMinimum; }));
   const Snapshot& snapshot = draft.snapshot;
   const Policy& policy = snapshot.policy;
-  if (snapshot.disruption_budgets.empty() && policy.protect.empty() && policy.schedulers.empty()) return {};
+  const bool keeps_minimums =
+      std::ranges::find(snapshot.gangs, Disruption::kSurplus, &SnapshotGang::disruption) != snapshot.gangs.end();
+  if (snapshot.disruption_budgets.empty() && policy.protect.empty() && policy.schedulers.empty() && !keeps_minimums)
+    return {};
   if (Failure failure = BudgetFinder(draft).find()) return failure;
   if (!draft.problem.disruption_budgets.empty()) keep_stale_gangs(draft.problem, snapshot);
   return {};

@@ -200,6 +200,10 @@ Failure add_gang(ProblemDraft& draft, std::size_t position) {
     return failure;
   set_min_resources(draft, source, gang);
   const bool is_leaf = source.subgroups.empty();
+  if (!is_leaf && source.disruption == Disruption::kWhole) {
+    return name_error(ErrorCode::kInvalidValue, path_to("gangs", position, "disruption"),
+                      "a gang with subgroups cannot leave as a whole only:", source.name);
+  }
   if (!is_leaf && source.min_member) {
     return name_error(ErrorCode::kInvalidValue, path_to("gangs", position, "minMember"),
                       "both minMember and subgroups are set; keep one:", source.name);
@@ -223,6 +227,38 @@ void resolve_minimum(const Problem& problem, Group& group) {
 
 bool has_pod(const Problem& problem, const Gang& gang, PodStatus status) {
   return std::ranges::any_of(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == status; });
+}
+
+std::int32_t count_present(const Problem& problem, const Gang& gang) {
+  return static_cast<std::int32_t>(std::ranges::count_if(gang.pods, [&](PodIndex pod) {
+    return problem.pods[pod].status == PodStatus::kRunning || problem.pods[pod].status == PodStatus::kSucceeded;
+  }));
+}
+
+// Whether each of its subgroups is part of its minimum, so that the minimum of each leaf is known.
+bool needs_all_subgroups(const Problem& problem, const Gang& gang) {
+  return std::ranges::all_of(gang.groups, [&](GroupIndex index) {
+    const Group& group = problem.groups[index];
+    return group.is_leaf() || group.minimum >= std::ssize(group.children);
+  });
+}
+
+// A gang that leaves whole needs all that run: so it keeps them, or loses all. One that gives its surplus only is not
+// preemptible if it has none, or if its minimum may consist of different subgroups; otherwise its minimum is kept like
+// a disruption budget (build_disruption_budgets).
+void settle_disruption(Problem& problem, Disruption disruption, Gang& gang) {
+  if (disruption == Disruption::kPods) return;
+  const std::int32_t present = count_present(problem, gang);
+  if (disruption == Disruption::kWhole) {
+    Group& root = problem.groups[gang.root];
+    gang.leaves_whole = true;
+    root.minimum = std::max(root.minimum, present);
+    return;
+  }
+  const bool is_satisfied = meets_minimum(problem, gang, [&](PodIndex pod) {
+    return problem.pods[pod].status == PodStatus::kRunning || problem.pods[pod].status == PodStatus::kSucceeded;
+  });
+  gang.preemptible = gang.preemptible && is_satisfied && needs_all_subgroups(problem, gang);
 }
 
 // Whether the gang has some running pods but has been below its minimum for at least its grace period. If the snapshot
@@ -296,7 +332,8 @@ void find_rights(Problem& problem) {
   for (const Gang& gang : problem.gangs) {
     if (gang.queue.is_none() || !gang.preemptible || !has_pod(problem, gang, PodStatus::kRunning)) continue;
     const bool is_outranked = actions.preempt && gang.priority < highest[gang.queue];
-    const bool others_claim = actions.reclaim && (claiming.size() > 1 || claiming[0] != gang.queue);
+    const bool others_claim =
+        actions.reclaim && problem.queues[gang.queue].reclaimable && (claiming.size() > 1 || claiming[0] != gang.queue);
     if (is_outranked) terms.preemptible.push_back(gang.priority);
     if (is_outranked || others_claim) terms.evictable.push_back(gang.priority);
   }
@@ -309,6 +346,8 @@ void find_rights(Problem& problem) {
 void resolve_gangs(ProblemDraft& draft) {
   Problem& problem = draft.problem;
   for (Group& group : problem.groups) resolve_minimum(problem, group);
+  for (std::size_t i = 0; i < draft.snapshot.gangs.size(); ++i)
+    settle_disruption(problem, draft.snapshot.gangs[i].disruption, problem.gangs[GangIndex(i)]);
   for (const GangIndex index : problem.gangs.indices()) {
     Gang& gang = problem.gangs[index];
     const bool is_pending = has_pod(problem, gang, PodStatus::kPending);

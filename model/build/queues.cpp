@@ -13,6 +13,7 @@ Queue queue_of(const SnapshotQueue& source) {
   queue.quota = {source.gpu.quota, source.cpu.quota, source.memory.quota};
   queue.limit = {source.gpu.limit, source.cpu.limit, source.memory.limit};
   queue.weight = {source.gpu.weight, source.cpu.weight, source.memory.weight};
+  queue.reclaimable = source.reclaimable;
   return queue;
 }
 
@@ -34,7 +35,8 @@ Failure add_queues(ProblemDraft& draft) {
                                          .memory = {},
                                          .other_resources = {},
                                          .preempt_min_runtime = {},
-                                         .reclaim_min_runtime = {}};
+                                         .reclaim_min_runtime = {},
+                                         .reclaimable = true};
   if (sources.empty()) {
     draft.queues.insert(the_default.name, draft.problem.queues.push_back(queue_of(the_default)).value());
     return {};

@@ -71,6 +71,8 @@ Failure build_host_ports(ProblemDraft& draft);
 // Which running pods count in which disruption budgets that bind; stale gangs that these keep are not stale. Requires
 // resolve_gangs.
 Failure build_disruption_budgets(ProblemDraft& draft);
+// Queue::core_usage. Requires that, and build_work.
+void count_kept_minimums(ProblemDraft& draft);
 
 // The relation of a pod to one term of affinity, anti-affinity or spread: it has the term, or matches it.
 struct PodTermRole {

@@ -11,6 +11,8 @@ namespace muster {
 
 TurnBounds::TurnBounds(const Problem& problem)
     : problem_(problem), sums_(problem.queues.size()), limited_(problem.lists.other_limits.size(), 0) {
+  for (const QueueIndex queue : problem.queues.indices())
+    sums_[queue].non_preemptible = problem.queues[queue].core_usage;
   for (const Pod& pod : problem.pods) {
     const Gang& gang = problem.gangs[pod.gang];
     if (pod.status != PodStatus::kRunning || gang.queue.is_none()) continue;

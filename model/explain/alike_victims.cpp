@@ -42,7 +42,8 @@ VictimKind kind_of(const Problem& problem, const Gang& gang, Nanoseconds core_ru
   const Queue& queue = problem.queues[gang.queue];
   VictimKind kind{gang.queue, gang.priority, core_run_time < queue.preempt_min_runtime, 0, false};
   for (std::size_t i = 0; i < std::min<std::size_t>(queue.ancestors.size(), 32); ++i) {
-    const bool is_protected = core_run_time < problem.queues[queue.ancestors[i]].reclaim_min_runtime;
+    const bool is_protected =
+        !queue.reclaimable || core_run_time < problem.queues[queue.ancestors[i]].reclaim_min_runtime;
     kind.reclaim_protected |= std::uint32_t{is_protected} << i;
   }
   return kind;
@@ -71,7 +72,8 @@ std::vector<AlikeVictims> alike_victims(const Problem& problem, const AfterPlan&
     if (!gang.preemptible || gang.queue.is_none()) continue;
     const GangVictims victims = victims_of(problem, end, gang);
     const VictimKind kind = kind_of(problem, gang, victims.core_run_time);
-    const VictimKind surplus_kind{gang.queue, gang.priority, false, 0, false};
+    VictimKind surplus_kind{gang.queue, gang.priority, false, 0, false};
+    if (!problem.queues[gang.queue].reclaimable) surplus_kind.reclaim_protected = kind.reclaim_protected;
     for (const auto& [pod, is_surplus] : victims.pods) {
       VictimKind own = is_surplus ? surplus_kind : kind;
       own.held = held[pod];

@@ -69,6 +69,8 @@ AfterPlan after_plan(const Problem& problem, const Plan& plan) {
   add_usages(problem, end);
   for (Indexed<QueueIndex, QueueAmounts>* usage : {&end.usage_before, &end.usage, &end.non_preemptible_usage})
     add_up(problem, *usage);
+  for (const QueueIndex queue : problem.queues.indices())
+    add(end.non_preemptible_usage[queue], problem.queues[queue].core_usage);
   return end;
 }
 

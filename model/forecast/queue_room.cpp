@@ -36,7 +36,10 @@ QueueRoom::QueueRoom(const Problem& problem)
     : problem_(problem),
       usage_(problem.queues.size(), QueueAmounts{}),
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
-      limited_(problem.lists.other_limits.size(), 0) {}
+      limited_(problem.lists.other_limits.size(), 0) {
+  for (const QueueIndex queue : problem.queues.indices())
+    non_preemptible_usage_[queue] = problem.queues[queue].core_usage;
+}
 
 std::optional<StartObstacle> QueueRoom::obstacle(const Gang& gang, const QueueDemand& demand) const {
   const QueueAmounts& amounts = demand.amounts;

@@ -42,7 +42,8 @@ class Possibilities {
   bool may_be_moved(PodIndex pod) const {
     const Policy& policy = problem_.snapshot->policy;
     return problem_.pods[pod].status == PodStatus::kRunning && policy.actions.place && policy.actions.consolidate &&
-           policy.max_moves.value_or(1) > 0 && problem_.gangs[problem_.pods[pod].gang].preemptible && fits(pod);
+           policy.max_moves.value_or(1) > 0 && problem_.gangs[problem_.pods[pod].gang].preemptible &&
+           !problem_.gangs[problem_.pods[pod].gang].leaves_whole && fits(pod);
   }
 
  private:

@@ -5,6 +5,7 @@
 namespace muster {
 
 std::string DisruptionBudget::title() const {
+  if (is_of_gang) return "the minimum of gang \"" + std::string(name) + "\", which stays,";
   if (namespace_name.empty()) return std::string(name);
   return "disruption budget \"" + std::string(namespace_name) + "/" + std::string(name) + "\"";
 }

@@ -22,7 +22,8 @@ struct DisruptionBudget {
   std::string_view name;
   std::string_view namespace_name;  // empty: a policy of the snapshot, for pods of all namespaces
   std::int64_t allowed = 0;         // running pods that may be evicted or moved
-  // For people: disruption budget "ns/name", or the policy's name.
+  bool is_of_gang = false;          // it keeps the minimum of the gang of this name
+  // For people: disruption budget "ns/name", the policy's name, or the minimum of a gang.
   std::string title() const;
 };
 

@@ -189,6 +189,7 @@ struct Gang {
   bool queue_is_leaf = false;
   std::int32_t priority = 0;  // effective: aging included
   bool preemptible = true;
+  bool leaves_whole = false;  // if it is preemptible: all pods that run or none; none is moved
   PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
   GroupIndex root;
   IndexRange<GroupIndex> groups;   // parents before children; the root first
@@ -225,6 +226,10 @@ struct Queue {
   std::array<double, kQueueResources> weight{};
   std::vector<OtherLimitIndex> other_limits;  // its own first, then those of the queues above it, up to its root
   Nanoseconds preempt_min_runtime = 0, reclaim_min_runtime = 0;  // inherited if the snapshot does not set it
+  bool reclaimable = true;
+  // Counts as not preemptible: what runs of minimums that never leave, of gangs that are preemptible; also of the
+  // queues below.
+  QueueAmounts core_usage{};
   bool is_leaf() const { return children.empty(); }
 };
 

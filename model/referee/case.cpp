@@ -166,6 +166,8 @@ void add_up(const Problem& problem, QueueUsage& usage) {
       add_to(total.non_preemptible[above], usage.non_preemptible[queue]);
     }
   }
+  for (const QueueIndex queue : problem.queues.indices())
+    add_to(total.non_preemptible[queue], problem.queues[queue].core_usage);
   usage = std::move(total);
 }
 

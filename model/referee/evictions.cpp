@@ -57,6 +57,27 @@ Nanoseconds run_time(const Case& c, PodIndex pod) {
   return std::max<Nanoseconds>(0, saturating_subtract(c.snapshot.time, c.pod(pod).started.value_or(c.snapshot.time)));
 }
 
+// Of a gang whose pods may not leave one by one.
+std::string disruption_objection(const Case& c, GangIndex index) {
+  const SnapshotGang* source = c.snapshot_gang(index);
+  const Gang& gang = c.problem.gangs[index];
+  if (source == nullptr || source->disruption == Disruption::kPods) return {};
+  const auto is_moved = [&c](PodIndex pod) { return c.eviction[pod] != nullptr && !c.is_lost(pod); };
+  const auto stays = [&c](PodIndex pod) { return c.runs(pod) && c.eviction[pod] == nullptr; };
+  const auto is_there = [&c](PodIndex pod) { return c.is_there_after(pod); };
+  if (source->disruption == Disruption::kWhole) {
+    if (std::ranges::any_of(gang.pods, is_moved)) return "a pod of it is moved, but it leaves as a whole or not at all";
+    return std::ranges::any_of(gang.pods, is_there) ? "it loses pods, but not all: it leaves as a whole or not at all"
+                                                    : "";
+  }
+  const auto is_stale_eviction = [&c](PodIndex pod) {
+    return c.eviction[pod] == nullptr || c.eviction[pod]->reason == EvictionReason::kStale;
+  };
+  if (std::ranges::all_of(gang.pods, is_stale_eviction)) return {};
+  if (minimum_met(c.problem, gang, [&](PodIndex pod) { return stays(pod) || c.succeeded(pod); })) return {};
+  return "the pods of it that stay do not make up its minimum, which is never evicted or moved";
+}
+
 void check_stale_gang(Case& c, GangIndex index) {
   const Gang& gang = c.problem.gangs[index];
   if (has_minimum_after(c, gang)) return;
@@ -127,10 +148,12 @@ void check_who(Case& c) {
 }
 
 // A gang that loses pods has its minimum after the plan, counting all that runs, is moved or is placed, or nothing of
-// it is left.
+// it is left; or what its `disruption` asks for.
 void check_whole_gangs(Case& c) {
   for (const GangIndex index : c.evicted_gangs) {
     const Gang& gang = c.problem.gangs[index];
+    const std::string objection = disruption_objection(c, index);
+    if (!objection.empty()) c.object(Rule::kWholeGangs, gang.name, objection);
     const auto lost = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_lost(pod); });
     const auto there = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_there_after(pod); });
     if (lost == 0 || there == 0 || has_minimum_after(c, gang)) continue;

@@ -156,6 +156,11 @@ bool is_taken_too_low(const Case& c, const Sides& sides, const Grounds& grounds,
   return !share_holds && !quota_holds;
 }
 
+bool is_reclaimable(const Case& c, GangIndex gang) {
+  const QueueIndex queue = c.problem.gangs[gang].queue;
+  return c.snapshot.queues.empty() || queue.is_none() || c.snapshot.queues[queue.value()].reclaimable;
+}
+
 std::string reclaim_objection(const Case& c, const Displacement& displacement,
                               const Indexed<QueueIndex, QueueAmounts>& largest) {
   const std::string who = c.quoted(displacement.claimant);
@@ -166,6 +171,8 @@ std::string reclaim_objection(const Case& c, const Displacement& displacement,
   }
   if (!gets_new_pod(c, displacement.claimant))
     return "it is evicted for " + who + ", but no pending pod of that gang is placed";
+  if (!is_reclaimable(c, displacement.victim))
+    return "it is evicted for " + who + ", but nothing may be reclaimed from its queue";
   const Asked asked = asked_for(c, displacement.claimant);
   const std::string greed = greed_objection(c, displacement, sides.claimant, asked);
   if (!greed.empty()) return "it is evicted for " + who + ", but " + greed;

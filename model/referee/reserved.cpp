@@ -324,6 +324,8 @@ void Reservations::note_usage() {
   once_started_.all.assign(problem_.queues.size(), {});
   once_started_.non_preemptible.assign(problem_.queues.size(), {});
   once_started_.limited.assign(problem_.lists.other_limits.size(), 0);
+  for (const QueueIndex queue : problem_.queues.indices())
+    once_started_.non_preemptible[queue] = problem_.queues[queue].core_usage;
   const auto add = [this](GangIndex gang, const QueueAmounts& amounts) {
     for (QueueIndex at = problem_.gangs[gang].queue; !at.is_none(); at = problem_.queues[at].parent) {
       for (std::size_t i = 0; i < kQueueResources; ++i) {

@@ -282,6 +282,7 @@ struct SnapshotQueue {
   QueueResource gpu, cpu, memory;
   std::vector<OtherQueueResource> other_resources;                      // sorted by resource, distinct
   std::optional<Nanoseconds> preempt_min_runtime, reclaim_min_runtime;  // none: the parent's
+  bool reclaimable = true;  // whether gangs of other queues may reclaim from it
 };
 
 // From this priority on, gangs are not preemptible unless they say so.
@@ -324,6 +325,13 @@ struct SnapshotSubgroup {
 
 inline constexpr Nanoseconds kNever = -1;  // of a duration after which something happens
 
+// How the running pods of a gang that is preemptible may leave.
+enum class Disruption : std::uint8_t {
+  kPods,     // down to the minimum one by one, or all of them
+  kSurplus,  // down to the minimum; what makes it up stays, and is not moved
+  kWhole     // all of them or none; none is moved
+};
+
 struct SnapshotGang {
   std::string_view name;
   GangTerms terms;
@@ -333,6 +341,7 @@ struct SnapshotGang {
   std::int64_t min_resources_gpu = 0;  // millionths of a device; asked for as `gpu`
   bool has_min_resources = false;
   TopologyRequest topology;
+  Disruption disruption = Disruption::kPods;
   Nanoseconds staleness_grace_period = 60 * kNanosecondsPerSecond;  // kNever
   std::optional<Nanoseconds> stale_since;
 };

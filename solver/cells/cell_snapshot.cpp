@@ -23,7 +23,7 @@ CellIndex cell_of(const Problem& problem, const Dealing& dealing, PodIndex index
 
 // Of a gang that runs in several cells: in one of them it asks for nothing, and is never stale.
 SnapshotGang inert(const SnapshotGang& gang) {
-  SnapshotGang part{gang.name, gang.terms, 0, {}, {}, {}, 0, false, {}, kNever, {}};
+  SnapshotGang part{gang.name, gang.terms, 0, {}, {}, {}, 0, false, {}, Disruption::kPods, kNever, {}};
   return part;
 }
 

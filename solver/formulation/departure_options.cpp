@@ -86,7 +86,7 @@ class Search {
   bool may_be_moved(GangIndex gang) const {
     const auto& most = problem_.snapshot->policy.max_moves;
     return actions_.consolidate && (!most || *most > 0) && problem_.gangs[gang].preemptible &&
-           may_be_placed(problem_.gangs[gang]);
+           !problem_.gangs[gang].leaves_whole && may_be_placed(problem_.gangs[gang]);
   }
 
   // One gang of each kind that waits and could be placed, for the rules' conditions on a claimant.

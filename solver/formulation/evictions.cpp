@@ -129,7 +129,7 @@ void Formulation::add_exits_of(GangClassIndex index) {
   const std::vector<ExitOption> options = exit_options(index);
   const bool splits =
       SplitExits(in_.problem, in_.demand, index).may_help(options, in_.rules.price().is_set()) && budgets_allow(index);
-  const bool surplus = !gang_class.is_singles && (!in_.pooled || may_have_surplus(index));
+  const bool surplus = !gang_class.is_singles && !leaves_whole(index) && (!in_.pooled || may_have_surplus(index));
   for (const ExitOption& option : options)
     add_exit(index, option, splits || (surplus && option.reason != EvictionReason::kStale));
   if (splits) gang_columns_[index].split = model_.add_column(0, 1, true, "split" + std::to_string(index.value()));
@@ -171,6 +171,10 @@ std::vector<ExitOption> Formulation::exit_options(GangClassIndex index) {
     if (kind.queue != gang_class.queue && in_.rules.may_reclaim(in_.before, granted_[channel].claimant, victim))
       add(channel, EvictionReason::kReclaim, in_.rules.sides(kind.queue, gang_class.queue).victim);
   return options;
+}
+
+bool Formulation::leaves_whole(GangClassIndex index) const {
+  return in_.problem.gangs[in_.demand.gang_classes[index].gangs.front()].leaves_whole;
 }
 
 // Whether the gang could ever have more pods than its minimum; true for trees, without looking.
@@ -217,7 +221,7 @@ void Formulation::tie_exits(GangClassIndex index) {
       if (!exit.surplus.empty()) leaving.add(exit.surplus[v], 1);
     if (!cell.move.is_none()) leaving.add(placed(cell.move));
     if (leaving.terms.empty()) continue;
-    leaving.add(admitted, -cell.count());
+    if (!leaves_whole(index)) leaving.add(admitted, -cell.count());
     if (gang_columns_[index].split >= 0) leaving.add(gang_columns_[index].split, -cell.count());
     model_.add_constraint(leaving, -lp::kInfinity, 0, "leave" + label);
   }

@@ -184,6 +184,7 @@ class Formulation {
   void add_split_rows(GangClassIndex index);
   void add_split_unit(GangClassIndex index, QueueIndex side, std::size_t resource,
                       std::map<Amount, lp::LinearExpression>& units);
+  bool leaves_whole(GangClassIndex index) const;
   bool may_have_surplus(GangClassIndex index) const;
   void tie_exits(GangClassIndex index);
   void add_claims();

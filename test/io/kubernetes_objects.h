@@ -52,6 +52,17 @@ inline Json annotated(Json made, const char* key, const char* value) {
   return made;
 }
 
+// Of Volcano: a PodGroup, a pod of one, a Queue.
+inline Json volcano(const char* name, Json spec = Json::object()) {
+  return in_namespace(object("scheduling.volcano.sh/v1beta1", "PodGroup", name, std::move(spec)));
+}
+inline Json volcano_pod(const char* name, const char* of = "g") {
+  return annotated(pod(name), "scheduling.k8s.io/group-name", of);
+}
+inline Json volcano_queue(const char* name, Json spec = Json::object()) {
+  return object("scheduling.volcano.sh/v1beta1", "Queue", name, std::move(spec));
+}
+
 inline Json asking(Json made, const char* resource, const char* amount) {
   made["spec"]["containers"] = Json::array({{{"resources", {{"limits", {{resource, amount}}}}}}});
   return made;

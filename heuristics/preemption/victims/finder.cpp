@@ -64,7 +64,9 @@ std::optional<VictimUnit> VictimFinder::leaving_unit_of(PodIndex pod) const {
   if (claim_.mode == PreemptionMode::kConsolidate) return move_of(pod);
   if (!eligibility_.may_evict(pod)) return std::nullopt;
   const GangIndex gang = problem_.pods[pod].gang;
-  if (meets_minimum(problem_, problem_.gangs[gang], [&](PodIndex p) { return stays_without(pod, p); })) {
+  const bool may_be_surplus = !problem_.gangs[gang].leaves_whole;
+  if (may_be_surplus &&
+      meets_minimum(problem_, problem_.gangs[gang], [&](PodIndex p) { return stays_without(pod, p); })) {
     if (!state_.budgets_allow({&pod, 1})) return std::nullopt;
     return VictimUnit{{pod}, costs_.of(gang, {&pod, 1}), false};
   }

@@ -1,6 +1,8 @@
 #include "io/kubernetes/import/cluster.h"
 
 #include "io/kubernetes/disruption_budget.h"
+#include "io/kubernetes/groups.h"
+#include "io/kubernetes/import/volcano_guarantees.h"
 #include "io/kubernetes/object/attachments.h"
 #include "io/snapshot_writer/records.h"
 
@@ -12,15 +14,25 @@ bool ImportedCluster::read(ObjectVisitor& visitor) {
     for (const KubernetesObject& object : visitor.items().of(kind))
       if (!object.hold.empty()) effects_.try_emplace({kind, object.name}, object.hold.always);
   }
-  return visitor.each_written(KubernetesKind::kPriorityClass, classes_text_,
-                              [&](const auto& object, auto& out) { return priorities_.import(in, object, out); }) &&
-         read_budgets(visitor) &&
-         visitor.each(KubernetesKind::kCsiNode,
-                      [&](const auto& object) { return read_attach_limits(in, object, in.attach_limits); }) &&
-         visitor.each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in, object); }) &&
-         visitor.each(KubernetesKind::kKoordinatorDevice,
-                      [&](const auto& object) { return devices_.import(in, object); }) &&
-         read_queues(visitor) && check_parents(visitor) && read_nodes(visitor);
+  const bool is_read =
+      visitor.each_written(KubernetesKind::kPriorityClass, classes_text_,
+                           [&](const auto& object, auto& out) { return priorities_.import(in, object, out); }) &&
+      read_budgets(visitor) &&
+      visitor.each(KubernetesKind::kCsiNode,
+                   [&](const auto& object) { return read_attach_limits(in, object, in.attach_limits); }) &&
+      visitor.each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in, object); }) &&
+      visitor.each(KubernetesKind::kKoordinatorDevice,
+                   [&](const auto& object) { return devices_.import(in, object); }) &&
+      visitor.each(KubernetesKind::kKaiShard, [&](const auto& object) { return node_pools_.add_shard(in, object); }) &&
+      read_queues(visitor) && check_parents(visitor) && read_nodes(visitor);
+  remark_on_pools(in.remarks);
+  return is_read;
+}
+
+void ImportedCluster::remark_on_pools(KubernetesRemarks& remarks) const {
+  if (!node_pools_.divide_the_nodes() || !queues_.has_any_of_kai()) return;
+  remarks.add("fair shares are those of all nodes, not of each node pool as KAI has them: others may be reclaimed from",
+              std::string(kKaiPoolLabel));
 }
 
 // A budget that cannot be read is included with its name and selector, and marked unclear.
@@ -34,12 +46,13 @@ bool ImportedCluster::read_budgets(ObjectVisitor& visitor) {
 
 bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
+  const VolcanoGuarantees guarantees(in, visitor.items());
   return visitor.each_written(KubernetesKind::kKaiQueue, queues_text_, [&](const auto& object, auto& out) {
     queues_.heed(object);
-    return queues_.import_kai(in, object, out);
+    return queues_.import_kai(in, object, node_pools_, out);
   }) && visitor.each_written(KubernetesKind::kVolcanoQueue, queues_text_, [&](const auto& object, auto& out) {
     queues_.heed(object);
-    return queues_.import_volcano(in, object, out);
+    return queues_.import_volcano(in, object, guarantees, out);
   }) && read_kueue(visitor);
 }
 
@@ -68,6 +81,7 @@ bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
       KubernetesKind::kNode, nodes_text_,
       [&](const auto& object, auto& out) {
         node_names_.insert(object.name);
+        node_pools_.add_node(member_of(object.metadata, "labels"));
         KubernetesNode& node = nodes_.emplace_back();
         node.object = &object;
         return import_node(visitor.reading(), devices_, out, node);

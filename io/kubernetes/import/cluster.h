@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/kubernetes/dialects/card_settling.h"
+#include "io/kubernetes/grouping/kai_node_pools.h"
 #include "io/kubernetes/import/object_visitor.h"
 #include "io/kubernetes/kueue/flavors.h"
 #include "io/kubernetes/node.h"
@@ -33,6 +34,7 @@ class ImportedCluster {
   const KubernetesPriorities& priorities() const { return priorities_; }
   KubernetesQueues& queues() { return queues_; }
   const KueueFlavors& flavors() const { return flavors_; }
+  const KaiNodePools& node_pools() const { return node_pools_; }
   // Groups and pods add the levels that they name.
   KubernetesTopologies& topologies() { return topologies_; }
 
@@ -57,11 +59,13 @@ class ImportedCluster {
   [[nodiscard]] bool read_kueue(ObjectVisitor& visitor);
   [[nodiscard]] bool read_nodes(ObjectVisitor& visitor);
   [[nodiscard]] bool check_parents(ObjectVisitor& visitor) const;
+  void remark_on_pools(KubernetesRemarks& remarks) const;
 
   std::map<std::pair<KubernetesKind, std::string_view>, known::Effect> effects_;
   KubernetesPriorities priorities_;
   KubernetesQueues queues_;
   KueueFlavors flavors_;
+  KaiNodePools node_pools_;
   KubernetesTopologies topologies_;
   KoordinatorDevices devices_;
   CardChanges changes_;

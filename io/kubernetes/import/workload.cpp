@@ -7,10 +7,11 @@
 
 #include "io/kubernetes/dialects/card_settling.h"
 #include "io/kubernetes/dialects/gang_labels.h"
+#include "io/kubernetes/grouping/kai.h"
+#include "io/kubernetes/grouping/volcano.h"
 #include "io/kubernetes/groups.h"
 #include "io/kubernetes/kueue/preemption.h"
 #include "io/kubernetes/pod/devices.h"
-#include "io/kubernetes/pod/kai_grouping.h"
 #include "io/kubernetes/pod/rare_ports.h"
 #include "io/kubernetes/pod/volumes.h"
 
@@ -22,9 +23,22 @@ bool is_known_by_label(KubernetesKind kind) {
   return kind == KubernetesKind::kCoschedulingGroup || kind == KubernetesKind::kCoschedulingSigsGroup;
 }
 
+// Whether KAI places the pod, but has not made its PodGroup yet.
+bool awaits_kai_group(const KubernetesReading& in, const KubernetesQueues& queues, const KubernetesPod& pod) {
+  if (pod.membership.reference.system != GroupSystem::kNone || pod.owner.is_fixed) return false;
+  const GroupLabels& labels = pod.membership.labels;
+  const bool has_queue = !labels.kai_queue.empty() || !labels.runai_queue.empty();
+  if (pod.constraints.scheduler == in.kai.scheduler) return has_queue || labels.kueue_queue.empty();
+  return queues.is_of_kai(labels.kai_queue) || queues.is_of_kai(labels.runai_queue);
+}
+
 }  // namespace
 
 bool ImportedWorkload::read(ObjectVisitor& visitor, Templates templates) {
+  groupers_.kai.emplace(visitor.reading(), cluster_.topologies(), cluster_.priorities(),
+                        [this](std::string_view space, std::string_view kind, std::string_view name) {
+                          return owners_.find_object({space, kind, name});
+                        });
   if (!read_kueue(visitor) || !read_groups(visitor) || !read_owners(visitor, templates) || !read_references(visitor) ||
       !read_storage(visitor) || !read_bindings(visitor) || !read_pods(visitor)) {
     return false;
@@ -39,10 +53,7 @@ bool ImportedWorkload::read_group(KubernetesReading& in, KubernetesKind kind, co
     case KubernetesKind::kPodGroup:
       return read_pod_group(in, object, cluster_.topologies(), group);
     case KubernetesKind::kKaiGroup:
-      if (!read_kai_group(in, object, cluster_.topologies(), group)) return false;
-      if (delay_preemption(group, now_))
-        in.remarks.add("a gang is within its preemptionDelay: Muster evicts nothing for it yet", object);
-      return true;
+      return read_kai_group(in, object, cluster_.topologies(), group);
     case KubernetesKind::kVolcanoGroup:
       return read_volcano_group(in, object, group);
     default:
@@ -112,6 +123,7 @@ bool ImportedWorkload::read_kueue(ObjectVisitor& visitor) {
   return visitor.each(KubernetesKind::kWorkloadPriorityClass, [&](const auto& object) {
     return kueue_.add_priority_class(in, object);
   }) && visitor.each(KubernetesKind::kNamespace, [&](const auto& object) {
+    groupers_.volcano.add_namespace(object);
     return admission_.add_namespace(in, object);
   });
 }
@@ -224,19 +236,10 @@ void ImportedWorkload::bind(KubernetesPod& pod) const {
   if (pod.gpus.request.is_shared() && !found->second.gpu_groups.empty()) pod.gpus.groups = found->second.gpu_groups;
 }
 
-// Whether KAI places the pod, but has not made its PodGroup yet.
-bool ImportedWorkload::awaits_kai_group(const KubernetesReading& in, const KubernetesPod& pod) const {
-  if (pod.membership.reference.system != GroupSystem::kNone || pod.owner.is_fixed) return false;
-  const GroupLabels& labels = pod.membership.labels;
-  const bool has_queue = !labels.kai_queue.empty() || !labels.runai_queue.empty();
-  if (pod.constraints.scheduler == in.kai.scheduler) return has_queue || labels.kueue_queue.empty();
-  return cluster_.queues().is_of_kai(labels.kai_queue) || cluster_.queues().is_of_kai(labels.runai_queue);
-}
-
 void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
   GroupLabels& labels = pod.membership.labels;
   KueueQueues& kueue = cluster_.queues().kueue();
-  kueue_.join(in, kueue, awaits_kai_group(in, pod), pod);
+  kueue_.join(in, kueue, awaits_kai_group(in, cluster_.queues(), pod), pod);
   if (!in.tried(admission_.settle(in, pod))) pod.hold("its node affinity or its tolerations cannot be read");
   if (!labels.kueue_queue.empty()) kueue.use(pod.namespace_name, labels.kueue_queue, pod.requests);
   if (pod.membership.reference.system == GroupSystem::kKueue) {
@@ -249,7 +252,12 @@ void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
     pod.hold(kueue.held(pod.namespace_name, labels.kueue_queue));
     pod.heed(cluster_.queues().hold_of_local(pod.namespace_name, labels.kueue_queue));
   }
-  if (awaits_kai_group(in, pod)) pod.membership.reference = kai_group_of(pod);
+  const auto add = [this](const KubernetesGroup& group) { gangs_.add_made(group); };
+  if (awaits_kai_group(in, cluster_.queues(), pod)) {
+    groupers_.kai->join(pod, owners_.above(pod), add);
+  } else if (VolcanoPodGrouper::awaits_group(pod)) {
+    add(groupers_.volcano.join(pod, owners_.above(pod)));
+  }
   gangs_.join(pod);
 }
 
@@ -259,6 +267,7 @@ bool ImportedWorkload::expand_templates(KubernetesReading& in, const std::vector
     KubernetesGroup group;
     if (!read_group(in, kind, object, group)) return false;
     group.minimum.amounts = all_pods;
+    if (kind == KubernetesKind::kVolcanoGroup) groupers_.volcano.settle_queue(group);
     gangs_.add_made(group);
     return true;
   };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "io/kubernetes/gangs.h"
+#include "io/kubernetes/grouping/kai.h"
+#include "io/kubernetes/grouping/volcano.h"
 #include "io/kubernetes/import/cluster.h"
 #include "io/kubernetes/import/object_visitor.h"
 #include "io/kubernetes/kueue/admission.h"
@@ -30,9 +33,8 @@ class ImportedWorkload {
   // Refers to the cluster, which must be read. `now`: the time of the snapshot.
   ImportedWorkload(ImportedCluster& cluster, Nanoseconds now)
       : cluster_(cluster),
-        gangs_(cluster.priorities(), cluster.queues(), now),
-        admission_(cluster.queues().kueue(), cluster.flavors()),
-        now_(now) {}
+        gangs_(cluster.priorities(), cluster.queues(), cluster.node_pools(), now),
+        admission_(cluster.queues().kueue(), cluster.flavors()) {}
 
   // For KAI's groups that do not set theirs; empty: none.
   void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }
@@ -81,7 +83,6 @@ class ImportedWorkload {
   [[nodiscard]] bool expand_templates(KubernetesReading& reading, const std::vector<std::string>& titles);
   [[nodiscard]] bool expand_workloads(KubernetesReading& reading);
   void bind(KubernetesPod& pod) const;
-  bool awaits_kai_group(const KubernetesReading& reading, const KubernetesPod& pod) const;
   void stand_in(const LackingCard& card);
   void join(KubernetesReading& reading, KubernetesPod& pod);
   void forbid_evictions(KubernetesRemarks& remarks);
@@ -100,12 +101,16 @@ class ImportedWorkload {
   TemplateReferences references_;
   KueueWorkloads kueue_;
   KueueAdmission admission_;
+  struct Groupers {
+    std::optional<KaiPodGrouper> kai;  // once the reading is known
+    VolcanoPodGrouper volcano;
+  };
+  Groupers groupers_;
   KubernetesStorage storage_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
   std::vector<KubernetesPod> pods_;
   std::deque<std::string> texts_;  // names that no object has
   std::size_t made_ = 0;           // position of the first pod that does not exist yet
-  Nanoseconds now_ = 0;
   const std::vector<std::string>* titles_ = nullptr;
   std::unordered_set<std::string> created_;  // the same
 };

@@ -20,12 +20,11 @@ constexpr std::array<KeyRow, 4> kLabels = {{
     {kPods, "scheduling.x-k8s.io/pod-group", {Treatment::kRead}},
 }};
 
-constexpr std::array<FieldRow, 12> kFields = {{
+constexpr std::array<FieldRow, 11> kFields = {{
     {"PodGroup", "spec.minMember", {Treatment::kRead}},
     {"PodGroup", "spec.minResources", {Treatment::kRead}},
     {"PodGroup", "spec.priorityClassName", {Treatment::kRead}},
     {"PodGroup", "spec.scheduleTimeoutSeconds", {Treatment::kRead}},
-    {"ElasticQuota", "", {Treatment::kIgnored, "how much pods of the namespace may use"}},
     {"ElasticQuota", "spec", {Treatment::kIgnored, "how much pods of the namespace may use"}},
     {"NodeResourceTopology", "", {Treatment::kIgnored, kNuma}},
     {"NodeResourceTopology", "spec", {Treatment::kHarmless}},

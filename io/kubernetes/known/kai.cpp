@@ -10,34 +10,30 @@ namespace {
 constexpr std::string_view kGroup = "pod-group-name";  // with it, KAI has read the key when it made the PodGroup
 constexpr std::string_view kNuma = "on which node its pods fit by NUMA zone";
 constexpr std::string_view kTogether = "how many pods must start together";
-constexpr std::string_view kDomain = "in which topology domain its pods must be";
-constexpr std::string_view kPool = "on which nodes its pods may run";
+constexpr std::string_view kPacked = "on which nodes pods are packed";
 
-constexpr std::array<KeyRow, 28> kAnnotations = {{
+constexpr std::array<KeyRow, 29> kAnnotations = {{
     {kPods, "gpu-fraction", {Treatment::kRead}},
     {kPods, "gpu-fraction-container-name", {Treatment::kHarmless}},
     {kPods, "gpu-fraction-num-devices", {Treatment::kRead}},
     {kPods, "gpu-memory", {Treatment::kRead}},
-    {kPods | kOwners, "kai.scheduler/batch-min-member", {Treatment::kHeld, kTogether, "1", kGroup}},
+    {kOwners, "kai.scheduler/batch-min-member", {Treatment::kRead}},
+    {kPods, "kai.scheduler/batch-min-member", {Treatment::kHarmless}},
     {kGroups, "kai.scheduler/last-eviction-timestamp", {Treatment::kRead}},
     {kGroups, "kai.scheduler/last-start-timestamp", {Treatment::kHarmless}},
     {kPods, "kai.scheduler/numa-placement-observed", {Treatment::kHarmless}},
     {kPods, "kai.scheduler/numa-placement-predicted", {Treatment::kHarmless}},
-    {kPods | kOwners,
-     "kai.scheduler/preemption-delay",
-     {Treatment::kHeld, "when its pods may evict others", "0|0s", kGroup}},
-    {kPods | kOwners, "kai.scheduler/segment-size", {Treatment::kHeld, kDomain, "1", kGroup}},
-    {kPods | kOwners, "kai.scheduler/segment-topology-preferred-placement", {Treatment::kIgnored, kDomain, {}, kGroup}},
-    {kPods | kOwners, "kai.scheduler/segment-topology-required-placement", {Treatment::kHeld, kDomain, {}, kGroup}},
-    {kPods | kOwners, "kai.scheduler/skip-podgrouper", {Treatment::kHarmless}},
+    {kPods | kOwners, "kai.scheduler/preemption-delay", {Treatment::kRead}},
+    {kPods | kOwners, "kai.scheduler/segment-size", {Treatment::kRead}},
+    {kPods | kOwners, "kai.scheduler/segment-topology-preferred-placement", {Treatment::kRead}},
+    {kPods | kOwners, "kai.scheduler/segment-topology-required-placement", {Treatment::kRead}},
+    {kPods | kOwners, "kai.scheduler/skip-podgrouper", {Treatment::kRead}},
     {kGroups, "kai.scheduler/stale-podgroup-timestamp", {Treatment::kRead}},
-    {kPods | kOwners,
-     "kai.scheduler/staleness-grace-period",
-     {Treatment::kIgnored, "when a gang below its minimum is evicted", {}, kGroup}},
+    {kPods | kOwners, "kai.scheduler/staleness-grace-period", {Treatment::kRead}},
     {kAll, "kai.scheduler/top-owner-metadata", {Treatment::kHarmless}},
-    {kPods | kOwners, "kai.scheduler/topology", {Treatment::kIgnored, kDomain, {}, kGroup}},
-    {kPods | kOwners, "kai.scheduler/topology-preferred-placement", {Treatment::kIgnored, kDomain, {}, kGroup}},
-    {kPods | kOwners, "kai.scheduler/topology-required-placement", {Treatment::kHeld, kDomain, {}, kGroup}},
+    {kPods | kOwners, "kai.scheduler/topology", {Treatment::kRead}},
+    {kPods | kOwners, "kai.scheduler/topology-preferred-placement", {Treatment::kRead}},
+    {kPods | kOwners, "kai.scheduler/topology-required-placement", {Treatment::kRead}},
     {kPods, "mps", {Treatment::kHarmless}},
     {kPods, "pod-group-name", {Treatment::kRead}},
     {kPods, "received-resource-type", {Treatment::kHarmless}},
@@ -48,23 +44,18 @@ constexpr std::array<KeyRow, 28> kAnnotations = {{
     {kAll, "runai/shared-gpu-configmap", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<KeyRow, 21> kLabels = {{
+constexpr std::array<KeyRow, 20> kLabels = {{
     {kAll, "kai.scheduler/accounting", {Treatment::kHarmless}},
     {kPods | kOwners, "kai.scheduler/batch-min-member", {Treatment::kHeld, kTogether, "1", kGroup}},
-    {kNodes, "kai.scheduler/node-pool", {Treatment::kHarmless}},
-    {kPods | kGroups | kOwners | kQueues, "kai.scheduler/node-pool", {Treatment::kIgnored, kPool, "default"}},
+    {kNodes | kPods | kGroups | kOwners | kQueues, "kai.scheduler/node-pool", {Treatment::kRead}},
     {kPods, "kai.scheduler/podgroup", {Treatment::kRead}},
-    {kPods | kOwners,
-     "kai.scheduler/preemptibility",
-     {Treatment::kProtected, "whether its pods may be evicted", "preemptible", kGroup}},
+    {kPods | kOwners, "kai.scheduler/preemptibility", {Treatment::kRead}},
     {kGroups, "kai.scheduler/preemptibility", {Treatment::kHarmless}},
     {kPods | kOwners | kGroups, "kai.scheduler/queue", {Treatment::kRead}},
     {kPods, "kai.scheduler/subgroup-name", {Treatment::kRead}},
     {kPods, "kai.scheduler/task-priority", {Treatment::kIgnored, "which pods of a gang start first and leave last"}},
     {kAll, "kai.scheduler/type", {Treatment::kHarmless}},
-    {kPods | kOwners,
-     "priorityClassName",
-     {Treatment::kProtected, "the priority of its pods, and so whether they may be evicted", "train", kGroup}},
+    {kPods | kOwners, "priorityClassName", {Treatment::kRead}},
     {kNodes, "run.ai/fake.gpu", {Treatment::kHarmless}},
     {kNodes, "run.ai/gpu.memory", {Treatment::kHarmless}},
     {kAll, "run.ai/karta-group", {Treatment::kHarmless}},
@@ -76,7 +67,7 @@ constexpr std::array<KeyRow, 21> kLabels = {{
     {kOwners, "runai/queue", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<FieldRow, 43> kFields = {{
+constexpr std::array<FieldRow, 47> kFields = {{
     {"PodGroup", "spec.markUnschedulable", {Treatment::kHarmless}},
     {"PodGroup", "spec.minMember", {Treatment::kRead}},
     {"PodGroup", "spec.minSubGroup", {Treatment::kRead}},
@@ -116,8 +107,12 @@ constexpr std::array<FieldRow, 43> kFields = {{
     {"BindRequest", "spec.selectedNode", {Treatment::kRead}},
     {"Topology", "spec.levels.alias", {Treatment::kRead}},
     {"Topology", "spec.levels.nodeLabel", {Treatment::kRead}},
-    {"SchedulingShard", "", {Treatment::kIgnored, "on which nodes each scheduler places its pods, and its settings"}},
     {"SchedulingShard", "spec", {Treatment::kIgnored, "the settings of a scheduler"}},
+    {"SchedulingShard", "spec.minRuntime.preemptMinRuntime", {Treatment::kRead}},
+    {"SchedulingShard", "spec.minRuntime.reclaimMinRuntime", {Treatment::kRead}},
+    {"SchedulingShard", "spec.partitionLabelValue", {Treatment::kRead}},
+    {"SchedulingShard", "spec.placementStrategy.cpu", {Treatment::kIgnored, kPacked, "binpack"}},
+    {"SchedulingShard", "spec.placementStrategy.gpu", {Treatment::kIgnored, kPacked, "binpack"}},
     {"Config", "", {Treatment::kHarmless}},
     {"Config", "spec", {Treatment::kHarmless}},
 }};

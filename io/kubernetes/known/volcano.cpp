@@ -8,28 +8,26 @@ namespace muster::kubernetes::known {
 namespace {
 
 constexpr std::string_view kTier = "within which HyperNode its pods must be";
-constexpr std::string_view kTogether = "how many pods must start together";
 constexpr std::string_view kNuma = "on which nodes its pods fit by NUMA zone";
 constexpr std::string_view kCard = "which GPUs its pods may have";
 constexpr std::string_view kGroup = "scheduling.k8s.io/group-name";
 constexpr std::string_view kEvicted = "whether its pods may be evicted";
 
-constexpr std::array<KeyRow, 77> kAnnotations = {{
+constexpr std::array<KeyRow, 78> kAnnotations = {{
     {kNodes, "node.volcano.sh/warmup", {Treatment::kHarmless}},
     {kGroups | kOthers | kNodes | kQueues, "scheduling.k8s.io/group-name", {Treatment::kHarmless}},
     {kOwners, "scheduling.k8s.io/group-name", {Treatment::kRead}},
     {kPods, "scheduling.k8s.io/group-name", {Treatment::kRead}},
-    {kPods | kOwners, "scheduling.volcano.sh/group-min-member", {Treatment::kHeld, kTogether, "1", kGroup}},
+    {kOwners, "scheduling.volcano.sh/group-min-member", {Treatment::kRead}},
+    {kPods, "scheduling.volcano.sh/group-min-member", {Treatment::kHarmless}},
     {kPods | kOwners,
      "scheduling.volcano.sh/group-min-resources",
      {Treatment::kIgnored, "how much must start together", {}, kGroup}},
     {kOwners, "scheduling.volcano.sh/group-name", {Treatment::kHarmless}},
     {kPods, "scheduling.volcano.sh/group-name", {Treatment::kRead}},
     {kPods, "scheduling.volcano.sh/queue-allocation-gate", {Treatment::kHarmless}},
-    {kOwners, "scheduling.volcano.sh/queue-name", {Treatment::kRead}},
-    {kPods | kGroups | kOthers,
-     "scheduling.volcano.sh/queue-name",
-     {Treatment::kIgnored, "the queue of its pods", {}, kGroup}},
+    {kGroups, "scheduling.volcano.sh/queue-name", {Treatment::kHarmless}},
+    {kPods | kOwners | kOthers, "scheduling.volcano.sh/queue-name", {Treatment::kRead}},
     {kPods | kGroups | kOwners, "volcano.sh/bind-phase", {Treatment::kHarmless}},
     {kPods, "volcano.sh/bind-time", {Treatment::kHarmless}},
     {kAll, "volcano.sh/burst-name", {Treatment::kHarmless}},
@@ -37,7 +35,8 @@ constexpr std::array<KeyRow, 77> kAnnotations = {{
     {kAll, "volcano.sh/colocation-config", {Treatment::kHarmless}},
     {kAll, "volcano.sh/colocation-config-name", {Treatment::kHarmless}},
     {kAll, "volcano.sh/controller-out-of-sync", {Treatment::kHarmless}},
-    {kPods | kGroups, "volcano.sh/cooldown-time", {Treatment::kProtected, kEvicted}},
+    {kGroups, "volcano.sh/cooldown-time", {Treatment::kHarmless}},
+    {kPods, "volcano.sh/cooldown-time", {Treatment::kRead}},
     {kAll, "volcano.sh/createdByJobFlow", {Treatment::kHarmless}},
     {kAll, "volcano.sh/createdByJobTemplate", {Treatment::kHarmless}},
     {kAll, "volcano.sh/cronjob-scheduled-timestamp", {Treatment::kHarmless}},
@@ -63,16 +62,15 @@ constexpr std::array<KeyRow, 77> kAnnotations = {{
     {kQueues, "volcano.sh/nodegroup-name", {Treatment::kIgnored, "on which nodes its pods may run"}},
     {kQueues,
      "volcano.sh/nodegroup-resource-limits",
-     {Treatment::kIgnored, "how much its pods may use of a group of nodes"}},
-    {kPods | kGroups | kOwners, "volcano.sh/numa-topology-policy", {Treatment::kHeld, kNuma, "none"}},
+     {Treatment::kHeld, "how much its pods may use of a group of nodes"}},
+    {kPods | kGroups | kOwners, "volcano.sh/numa-topology-policy", {Treatment::kHeld, kNuma, "none|best-effort"}},
     {kNodes, "volcano.sh/offline-job-evicting", {Treatment::kHarmless}},
     {kNodes, "volcano.sh/oversubscription", {Treatment::kHarmless}},
     {kNodes, "volcano.sh/oversubscription-cpu", {Treatment::kHarmless}},
     {kNodes, "volcano.sh/oversubscription-memory", {Treatment::kHarmless}},
     {kPods, "volcano.sh/partition-id", {Treatment::kHarmless}},
     {kPods, "volcano.sh/predicate-time", {Treatment::kHarmless}},
-    {kOwners, "volcano.sh/preemptable", {Treatment::kProtected, kEvicted, "true"}},
-    {kPods | kGroups, "volcano.sh/preemptable", {Treatment::kRead}},
+    {kPods | kGroups | kOwners, "volcano.sh/preemptable", {Treatment::kRead}},
     {kNodes, "volcano.sh/qos-level", {Treatment::kHarmless}},
     {kPods, "volcano.sh/qos-level", {Treatment::kIgnored, "on which nodes its pods may run"}},
     {kAll, "volcano.sh/queue-name", {Treatment::kHarmless}},
@@ -104,9 +102,10 @@ constexpr std::array<KeyRow, 77> kAnnotations = {{
     {kPods, "volcano.sh/vgpu-use-gpuuuid", {Treatment::kHeld, kCard}},
 }};
 
-constexpr std::array<KeyRow, 21> kLabels = {{
+constexpr std::array<KeyRow, 22> kLabels = {{
     {kAll, "volcano.sh/burst-name", {Treatment::kHarmless}},
-    {kPods | kGroups, "volcano.sh/cooldown-time", {Treatment::kProtected, kEvicted}},
+    {kGroups, "volcano.sh/cooldown-time", {Treatment::kHarmless}},
+    {kPods, "volcano.sh/cooldown-time", {Treatment::kRead}},
     {kAll, "volcano.sh/createdByJobFlow", {Treatment::kHarmless}},
     {kAll, "volcano.sh/createdByJobTemplate", {Treatment::kHarmless}},
     {kAll, "volcano.sh/job-forwarding", {Treatment::kHarmless}},
@@ -115,9 +114,9 @@ constexpr std::array<KeyRow, 21> kLabels = {{
     {kPods | kOwners, "volcano.sh/network-topology-highest-tier", {Treatment::kHeld, kTier, {}, kGroup}},
     {kPods | kOwners, "volcano.sh/network-topology-mode", {Treatment::kHeld, kTier, "soft", kGroup}},
     {kAll, "volcano.sh/network-topology-source", {Treatment::kHarmless}},
-    {kNodes, "volcano.sh/nodegroup-name", {Treatment::kHeld, "which queues may use the node"}},
+    {kNodes, "volcano.sh/nodegroup-name", {Treatment::kRead}},
     {kAll, "volcano.sh/partition-id", {Treatment::kHarmless}},
-    {kPods | kGroups, "volcano.sh/preemptable", {Treatment::kProtected, kEvicted, "true"}},
+    {kPods | kGroups | kOwners, "volcano.sh/preemptable", {Treatment::kRead}},
     {kPods, "volcano.sh/qos-level", {Treatment::kIgnored, "on which nodes its pods may run"}},
     {kAll, "volcano.sh/queue-name", {Treatment::kHarmless}},
     {kAll, "volcano.sh/resource-group", {Treatment::kIgnored, "the queue of its pods"}},
@@ -150,15 +149,15 @@ constexpr std::array<FieldRow, 55> kFields = {{
     {"PodGroup", "spec.priorityClassName", {Treatment::kRead}},
     {"PodGroup", "spec.queue", {Treatment::kRead}},
     {"PodGroup", "spec.subGroupPolicy", {Treatment::kHeld, "how its subgroups are placed"}},
-    {"Queue", "spec.affinity", {Treatment::kHeld, "on which nodes its pods may run"}},
+    {"Queue", "spec.affinity", {Treatment::kRead}},
     {"Queue", "spec.capability", {Treatment::kRead}},
     {"Queue", "spec.deserved", {Treatment::kRead}},
-    {"Queue", "spec.dequeueStrategy", {Treatment::kIgnored, "which gangs start first"}},
+    {"Queue", "spec.dequeueStrategy", {Treatment::kIgnored, "which gangs start first", "traverse"}},
     {"Queue", "spec.extendClusters", {Treatment::kIgnored, "in which cluster its pods run"}},
     {"Queue", "spec.guarantee.resource", {Treatment::kRead}},
     {"Queue", "spec.parent", {Treatment::kRead}},
     {"Queue", "spec.priority", {Treatment::kRead}},
-    {"Queue", "spec.reclaimable", {Treatment::kProtected, kEvicted, "true"}},
+    {"Queue", "spec.reclaimable", {Treatment::kRead}},
     {"Queue", "spec.type", {Treatment::kHarmless}},
     {"Queue", "spec.weight", {Treatment::kRead}},
     {"HyperNode", "", {Treatment::kIgnored, "which nodes are near each other"}},

@@ -7,9 +7,8 @@ namespace muster::kubernetes::known {
 
 namespace {
 
-constexpr std::array<FieldRow, 23> kFields = {{
-    {"PodGroup", "spec.disruptionMode", {Treatment::kProtected, "whether its pods may be evicted one by one"}},
-    {"PodGroup", "spec.disruptionMode.single", {Treatment::kHarmless}},
+constexpr std::array<FieldRow, 22> kFields = {{
+    {"PodGroup", "spec.disruptionMode", {Treatment::kRead}},
     {"PodGroup", "spec.parentCompositePodGroupName", {Treatment::kHeld, "how many groups start together"}},
     {"PodGroup", "spec.podGroupTemplateRef", {Treatment::kHarmless}},
     {"PodGroup", "spec.preemptionPolicy", {Treatment::kRead}},

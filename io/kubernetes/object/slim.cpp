@@ -202,9 +202,10 @@ class PartWriter {
       if (key == "conditions") return write(key, value, single_ ? &PartWriter::write_read : &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
-      if (is_any(key, {"admission", "allocatable", "allocatedResources", "disruptionsAllowed", "fairSharing",
-                       "jobDeploymentStatus", "nominatedNodeName", "observedGeneration", "phase", "resources",
-                       "scheduleStartTime", "startTime", "state", "succeeded"})) {
+      if (is_any(key, {"activeServiceStatus", "admission", "allocatable", "allocatedResources", "disruptionsAllowed",
+                       "fairSharing", "jobDeploymentStatus", "nominatedNodeName", "observedGeneration",
+                       "pendingServiceStatus", "phase", "rayClusterName", "resources", "scheduleStartTime", "startTime",
+                       "state", "succeeded"})) {
         copy(key, value);
       }
     });

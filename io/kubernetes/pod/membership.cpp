@@ -1,5 +1,7 @@
 #include "io/kubernetes/pod/membership.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -15,6 +17,17 @@ bool read_count_of_pods(KubernetesReading& in, json::JsonValue value, std::optio
     return in.fail_value(value, "is too large for a number of pods");
   out = static_cast<std::int32_t>(count);
   return true;
+}
+
+// The label comes first; one that cannot be read does not count.
+void read_cooldown(KubernetesReading& in, const PodParts& parts, GroupLabels& labels) {
+  const json::JsonValue written = parts.labels[PodParts::kCooldownLabel] ? parts.labels[PodParts::kCooldownLabel]
+                                                                         : parts.annotations[PodParts::kCooldown];
+  Nanoseconds duration = 0;
+  if (written && written.is(json::JsonKind::kString) &&
+      in.try_without_path([&] { return in.read_duration(written, duration); })) {
+    labels.volcano.cooldown = duration;
+  }
 }
 
 }  // namespace
@@ -74,6 +87,11 @@ bool read_kueue_labels(KubernetesReading& in, const PodParts& parts, GroupMember
          read_count_of_pods(in, parts.annotations[PodParts::kKueueTotal], labels.min_available);
 }
 
+bool allows_preemption(std::string_view value) {
+  static constexpr std::array<std::string_view, 6> kTrue = {"1", "T", "TRUE", "True", "t", "true"};
+  return std::ranges::find(kTrue, value) != kTrue.end();
+}
+
 bool read_group_labels(KubernetesReading& in, const PodParts& parts, GroupLabels& labels) {
   const json::JsonValue task = parts.annotations[PodParts::kTaskAnnotation]
                                    ? parts.annotations[PodParts::kTaskAnnotation]
@@ -81,13 +99,18 @@ bool read_group_labels(KubernetesReading& in, const PodParts& parts, GroupLabels
   json::JsonValue queue = parts.labels[PodParts::kQueueLabel];
   if (in.kai.queue_label != KaiNames().queue_label && !in.take(parts.all_labels, in.kai.queue_label, queue))
     return false;
-  std::string_view preemptable;
+  const json::JsonValue preemptable = parts.annotations[PodParts::kPreemptable]
+                                          ? parts.annotations[PodParts::kPreemptable]
+                                          : parts.labels[PodParts::kPreemptableLabel];
+  std::string_view is_preemptable;
   if (!in.text(queue, labels.kai_queue) || !in.text(parts.labels[PodParts::kRunaiQueue], labels.runai_queue) ||
-      !in.text(parts.labels[PodParts::kSubgroupLabel], labels.kai_subgroup) || !in.text(task, labels.volcano_task) ||
-      !in.text(parts.annotations[PodParts::kPreemptable], preemptable)) {
+      !in.text(parts.labels[PodParts::kSubgroupLabel], labels.kai_subgroup) || !in.text(task, labels.volcano.task) ||
+      !in.text(preemptable, is_preemptable)) {
     return false;
   }
-  labels.volcano_forbids_preemption = preemptable == "false";
+  // Volcano evicts nothing of what it cannot read.
+  labels.volcano.forbids_preemption = preemptable && !allows_preemption(is_preemptable);
+  read_cooldown(in, parts, labels);
   return read_count_of_pods(in, parts.labels[PodParts::kSigsMin], labels.min_available);
 }
 

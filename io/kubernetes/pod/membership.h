@@ -23,8 +23,9 @@ enum class GroupSystem : std::uint8_t {
   kKueue,
   kKoordinator,
   kYunikorn,
-  kKaiOwner,  // a group that KAI is going to make for the pods of an owner,
-  kKaiPod,    // or for a pod alone: kai_grouping.h
+  kKaiOwner,      // a group that KAI is going to make for the pods of an owner,
+  kKaiPod,        // or for a pod alone: grouping/kai.h
+  kVolcanoOwner,  // the same of Volcano
   kNone
 };
 
@@ -37,14 +38,21 @@ struct GroupReference {
   friend bool operator==(const GroupReference&, const GroupReference&) = default;
 };
 
+struct VolcanoLabels {
+  std::string_view task;
+  bool forbids_preemption = false;
+  std::optional<Nanoseconds> cooldown;  // the pod is not evicted before it has run so long
+};
+
 // Labels and annotations about groups.
 struct GroupLabels {
-  std::string_view kai_queue, runai_queue, kai_subgroup, volcano_task;
+  std::string_view kai_queue, runai_queue, kai_subgroup;
+  std::string_view kai_class;  // the priority class that KAI is going to give to the pod's group
   std::string_view kueue_queue, kueue_cluster_queue, kueue_workload, kueue_pod_set, kueue_priority_class;
   std::string_view kueue_required, kueue_preferred;  // node labels of a topology
   std::string_view kueue_held;                       // what Muster cannot plan of its topology; empty: nothing
   bool is_admitted_by_kueue = false;
-  bool volcano_forbids_preemption = false;
+  VolcanoLabels volcano;
   std::optional<std::int32_t> min_available;  // what the pod's own labels and annotations ask for
 };
 
@@ -70,5 +78,8 @@ inline constexpr std::string_view kKueueSharedTopologyHeld =
 
 // Kueue's. Errors: as above.
 [[nodiscard]] bool read_kueue_labels(KubernetesReading& reading, const PodParts& parts, GroupMembership& out);
+
+// Whether a value of volcano.sh/preemptable, which is a truth value of Go, allows preemption.
+bool allows_preemption(std::string_view value);
 
 }  // namespace muster::kubernetes

@@ -42,6 +42,7 @@ constexpr std::array<std::string_view, PodParts::kAnnotationKeys> kAnnotationNam
     kNodeAnnotation,
     "scheduling.k8s.io/group-name",
     "scheduling.volcano.sh/group-name",
+    "volcano.sh/cooldown-time",
     "volcano.sh/preemptable",
     "volcano.sh/task-spec"};
 
@@ -61,6 +62,8 @@ constexpr std::array<std::string_view, PodParts::kLabelKeys> kLabelNames = {
     "pod-template-hash",
     "runai/queue",
     "scheduling.x-k8s.io/pod-group",
+    "volcano.sh/cooldown-time",
+    "volcano.sh/preemptable",
     "volcano.sh/task-spec"};
 
 }  // namespace

@@ -52,6 +52,7 @@ struct PodParts {
     kNode,
     kGroupName,
     kVolcanoGroupName,
+    kCooldown,
     kPreemptable,
     kTaskAnnotation,
     kAnnotationKeys
@@ -72,6 +73,8 @@ struct PodParts {
     kTemplateHash,
     kRunaiQueue,
     kXName,
+    kCooldownLabel,
+    kPreemptableLabel,
     kTaskLabel,
     kLabelKeys
   };

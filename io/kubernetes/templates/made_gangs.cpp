@@ -1,26 +1,19 @@
 #include "io/kubernetes/templates/made_gangs.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "io/kubernetes/grouping/volcano.h"
 
 namespace muster::kubernetes {
 
 namespace {
 
 constexpr std::string_view kVolcano = "volcano", kCoscheduling = "scheduler-plugins-scheduler";
-constexpr std::string_view kQueueAnnotation = "scheduling.volcano.sh/queue-name";
-constexpr std::string_view kMinMember = "scheduling.volcano.sh/group-min-member";
 
 // The label or annotation of the object as it acts, else of the object of the input.
 std::string_view text_of(const PodMaker& maker, std::string_view part, std::string_view key) {
   const std::string_view own = text_in(maker.object.metadata, part, key);
   return own.empty() ? text_in(maker.source.metadata, part, key) : own;
-}
-
-std::int64_t number_in(std::string_view text, std::int64_t otherwise) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number >= 0 && !text.empty() ? number : otherwise;
 }
 
 bool is_of_set(const PodMaker& maker) { return maker.row->gang == GangMaker::kLeaderWorkerSet; }
@@ -57,7 +50,7 @@ GangSystem system_of(KubernetesReading& in, const PodMaker& maker, std::string_v
     case GangMaker::kRuntime:
       if (maker.policy.system == "volcano") return GangSystem::kVolcano;
       if (maker.policy.system == "coscheduling") return GangSystem::kCoscheduling;
-      break;
+      return GangSystem::kNone;
     case GangMaker::kOperator:
       if (scheduler == kCoscheduling) return GangSystem::kCoscheduling;
       if (scheduler.empty() && maker.policy.is_set) return system_of_policy(in, maker);
@@ -69,7 +62,7 @@ GangSystem system_of(KubernetesReading& in, const PodMaker& maker, std::string_v
       }
       break;
     case GangMaker::kNone:
-      break;
+      return GangSystem::kNone;
   }
   return scheduler == kVolcano ? GangSystem::kVolcano : GangSystem::kNone;
 }
@@ -82,26 +75,23 @@ std::int64_t members_of(const PodMaker& maker) {
     case GangMaker::kRay:
       return maker.least();
     case GangMaker::kRuntime:
-      if (!maker.policy.system.empty()) return maker.pods();
-      break;
+      return maker.pods();
     case GangMaker::kLeaderWorkerSet:
       return maker.policy.starts_leader_first ? 1 : pods_of_a_set(maker);
     case GangMaker::kNone:
       break;
   }
-  return std::max<std::int64_t>(1, number_in(text_of(maker, "annotations", kMinMember), 1));
+  return 1;
 }
 
-// Of pods that no other controller groups, Volcano reads the annotation of the pod alone.
 std::string_view volcano_queue(const PodMaker& maker) {
   if (!maker.policy.queue.empty()) return maker.policy.queue;
-  const bool is_of_pods = maker.row->gang == GangMaker::kNone;
-  const std::string_view annotated = text_of(maker, "annotations", kQueueAnnotation);
-  if (!annotated.empty() && !is_of_pods) return annotated;
+  const std::string_view annotated = text_of(maker, "annotations", kVolcanoQueueAnnotation);
+  if (!annotated.empty()) return annotated;
   const std::string_view labelled = text_of(maker, "labels", "volcano.sh/queue-name");
-  if (!labelled.empty() && !is_of_pods) return labelled;
+  if (!labelled.empty()) return labelled;
   for (const PodRole& role : maker.roles) {
-    const std::string_view of_pods = text_in(role.metadata, "annotations", kQueueAnnotation);
+    const std::string_view of_pods = text_in(role.metadata, "annotations", kVolcanoQueueAnnotation);
     if (!of_pods.empty()) return of_pods;
   }
   return {};

@@ -1,5 +1,6 @@
-// The gangs that controllers make for the pods of a template: those of Volcano, of the coscheduling plugin and of
-// Kueue. Those of KAI's pod grouper follow from the pods and their owners, as for pods that exist.
+// The gangs that controllers make for the objects whose template makes pods: those of Volcano and of the coscheduling
+// plugin. Those of KAI's pod grouper, and of Volcano for pods that no other controller groups, follow from the pods and
+// their owners, as for pods that exist: grouping/.
 #pragma once
 
 #include <cstdint>

@@ -189,7 +189,7 @@ class Planner {
     }
     for (const auto& [budget, pods] : needed) {
       const DisruptionBudget& known = budgets.all()[budget];
-      if (pods > known.allowed) draining_.budgets.push_back({known.title(), known.allowed, pods});
+      if (pods > known.allowed && !known.is_of_gang) draining_.budgets.push_back({known.title(), known.allowed, pods});
     }
     Result<Outcome> outcome = solve(*all, time_.engine(), nodes_.size() > 1 ? kTuning.answers.base : 1);
     if (!outcome) return outcome.error();

@@ -35,7 +35,7 @@ bool moves_or_evicts(const Actions& actions) { return actions.consolidate || act
 // What makes the answers of two queues equal.
 using Signature =
     std::tuple<std::uint32_t, std::int32_t, QueueAmounts, QueueAmounts, std::array<double, kQueueResources>,
-               Nanoseconds, Nanoseconds, QueueAmounts, QueueAmounts, std::vector<Amount>, Work>;
+               Nanoseconds, Nanoseconds, bool, QueueAmounts, QueueAmounts, std::vector<Amount>, Work>;
 
 class Counting {
  public:
@@ -303,6 +303,7 @@ class Counting {
             queue.weight,
             queue.preempt_min_runtime,
             queue.reclaim_min_runtime,
+            queue.reclaimable,
             staying_.usage[index],
             staying_.non_preemptible_usage[index],
             std::move(limited),

@@ -34,7 +34,10 @@ Snapshot without_protection(const Snapshot& original, const std::string& name, s
     terms.priority = priority;
     terms.queue = common;  // within one queue, only priorities count
   };
-  for (SnapshotGang& gang : snapshot.gangs) open(gang.terms, gang.name == name ? kHighest : 0);
+  for (SnapshotGang& gang : snapshot.gangs) {
+    open(gang.terms, gang.name == name ? kHighest : 0);
+    gang.disruption = Disruption::kPods;
+  }
   for (SnapshotPod& pod : snapshot.pods) {
     if (pod.gang.empty())
       open(snapshot.own_gang_terms[static_cast<std::size_t>(pod.own_gang)], pod.name == name ? kHighest : 0);
@@ -44,6 +47,7 @@ Snapshot without_protection(const Snapshot& original, const std::string& name, s
     queue.gpu.quota = queue.cpu.quota = queue.memory.quota = kUnlimited;
     queue.other_resources.clear();
     queue.preempt_min_runtime = queue.reclaim_min_runtime = 0;
+    queue.reclaimable = true;
   }
   snapshot.disruption_budgets.clear();
   Policy& policy = snapshot.policy;

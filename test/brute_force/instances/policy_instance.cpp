@@ -38,6 +38,22 @@ struct Room {
   }
 };
 
+// Gangs of one instance in four leave as a whole, or give their surplus only, and some queues give nothing back. Drawn
+// separately from everything else, so that a seed's snapshot is otherwise the same.
+void restrict_departures(Json& snapshot, std::uint64_t seed) {
+  std::mt19937_64 random(seed * 0x9E37'79B9'7F4A'7C15U + 1804);
+  const auto below = [&](std::uint64_t end) { return random() % end; };
+  if (below(4) != 0) return;
+  for (Json& gang : snapshot["gangs"]) {
+    const std::uint64_t drawn = below(3);
+    if (drawn == 0) gang["disruption"] = "surplus";
+    if (drawn == 1 && !gang.contains("subgroups")) gang["disruption"] = "whole";
+  }
+  for (Json& queue : snapshot["queues"]) {
+    if (below(6) == 0) queue["reclaimable"] = false;
+  }
+}
+
 class PolicyDraw {
  public:
   explicit PolicyDraw(std::uint64_t seed) : seed_(seed), random_(seed * 0x9E3779B97F4A7C15U + 7) {
@@ -83,6 +99,7 @@ class PolicyDraw {
     snapshot["pods"] = pods_;
     add_host_ports(snapshot["pods"], seed_);
     limit_queues(snapshot, seed_);
+    restrict_departures(snapshot, seed_);
     add_inter_pod(snapshot, seed_);
     exceed_nodes(snapshot, seed_);
     if (chance(20)) set_price(snapshot);

@@ -25,7 +25,7 @@ TEST(GangPods, TheOrderOfThePodsDoesNotMatter) {
   for (const GangPods& sums : {forward, backward}) {
     EXPECT_EQ(sums.count, 3);
     EXPECT_EQ(sums.created, "2026-01-01T00:00:00Z");
-    EXPECT_EQ(sums.kai_queue, "a");
+    EXPECT_EQ(sums.queues.kai, "a");
   }
 }
 

@@ -11,9 +11,6 @@ Json group(const char* api_version, const char* name, Json spec = Json::object()
   return in_namespace(object(api_version, "PodGroup", name, std::move(spec)));
 }
 Json kai(const char* name, Json spec = Json::object()) { return group("scheduling.run.ai/v2alpha2", name, spec); }
-Json volcano(const char* name, Json spec = Json::object()) {
-  return group("scheduling.volcano.sh/v1beta1", name, spec);
-}
 Json x_k8s(const char* name, Json spec = Json::object()) { return group("scheduling.x-k8s.io/v1alpha1", name, spec); }
 Json sigs(const char* name, Json spec = Json::object()) { return group("scheduling.sigs.k8s.io/v1alpha1", name, spec); }
 Json gang_policy(int count) { return {{"schedulingPolicy", {{"gang", {{"minCount", count}}}}}}; }
@@ -26,13 +23,7 @@ Json priority_class(const char* name, int value) {
 Json kai_queue(const char* name, Json spec = Json::object()) {
   return object("scheduling.run.ai/v2", "Queue", name, std::move(spec));
 }
-Json volcano_queue(const char* name, Json spec = Json::object()) {
-  return object("scheduling.volcano.sh/v1beta1", "Queue", name, std::move(spec));
-}
 Json kai_pod(const char* name, const char* of = "g") { return annotated(pod(name), "pod-group-name", of); }
-Json volcano_pod(const char* name, const char* of = "g") {
-  return annotated(pod(name), "scheduling.k8s.io/group-name", of);
-}
 Json beta_pod(const char* name, Json spec = Json::object()) {
   spec["schedulingGroup"]["podGroupName"] = "g";
   return pod(name, spec);
@@ -173,6 +164,88 @@ TEST(KubernetesKai, QueuesOfGroupsAreToldByLabelsToo) {
   EXPECT_EQ(queue(labelled(kai("g"), "runai/queue", "old"), kai_pod("p")), "old");
   EXPECT_EQ(queue(kai("g"), labelled(kai_pod("p"), "runai/queue", "old")), "old");
   EXPECT_EQ(queue(kai("g"), kai_pod("p")), "default");
+}
+
+TEST(KubernetesKai, ASemiPreemptibleGroupGivesItsSurplus) {
+  const auto gang = [](const char* word, const KubernetesOptions& options = {}) {
+    const std::vector<Json> items = {kai("g", {{"preemptibility", word}, {"minMember", 2}}), kai_pod("p")};
+    return imported(items, options);
+  };
+  EXPECT_EQ(gang("semi-preemptible").gang("team/g")["disruption"], "surplus");
+  EXPECT_EQ(gang("semi-preemptible").gang("team/g")["preemptible"], true);
+  EXPECT_FALSE(gang("preemptible").gang("team/g").contains("disruption"));
+  KubernetesOptions lenient;
+  lenient.strict = false;
+  const ImportedObjects unknown = gang("sometimes", lenient);
+  EXPECT_EQ(unknown.gang("team/g")["preemptible"], false);
+  EXPECT_TRUE(unknown.says("sometimes"));
+}
+
+Json shard(const char* name, Json spec = Json::object()) {
+  return object("kai.scheduler/v1", "SchedulingShard", name, std::move(spec));
+}
+Json in_pool(Json made, const char* pool) { return labelled(std::move(made), "kai.scheduler/node-pool", pool); }
+
+// How a pod of a group with this pool stands: what it asks of nodes, or why it is held.
+std::string placed_in(std::vector<Json> items, const Json& of_group) {
+  items.push_back(of_group);
+  items.push_back(kai_pod("p"));
+  const Json made = imported(items).pod("team/p");
+  if (made.value("status", "") == "gated" || made.contains("held")) return made.value("held", "held");
+  if (!made.contains("nodeAffinity")) return "";
+  return made["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]
+             ["matchExpressions"][0]
+                 .dump();
+}
+
+TEST(KubernetesKai, PodsStayInTheNodePoolOfTheirGroup) {
+  const Json open = node("open"), pool = in_pool(node("pool"), "b200");
+  const Json queue = kai_queue("q"), of_pool = in_pool(kai_queue("qp"), "b200");
+  const std::vector<Json> all = {
+      open, pool, queue, of_pool, shard("default"), shard("b", {{"partitionLabelValue", "b200"}})};
+  EXPECT_EQ(placed_in(all, in_pool(kai("g", {{"queue", "qp"}}), "b200")),
+            R"({"key":"kai.scheduler/node-pool","operator":"In","values":["b200"]})");
+  EXPECT_EQ(placed_in(all, kai("g", {{"queue", "q"}})),
+            R"({"key":"kai.scheduler/node-pool","operator":"DoesNotExist"})");
+  EXPECT_EQ(placed_in({open, queue, shard("default")}, kai("g", {{"queue", "q"}})), "") << "no node has a pool";
+  EXPECT_EQ(placed_in({open, pool, queue}, kai("g", {{"queue", "q"}})),
+            R"({"key":"kai.scheduler/node-pool","operator":"DoesNotExist"})")
+      << "also if the list has no shards";
+}
+
+TEST(KubernetesKai, AGroupThatNoSchedulerLooksAfterIsHeld) {
+  const Json queue = kai_queue("q"), of_pool = in_pool(kai_queue("qp"), "b200");
+  const std::vector<Json> all = {node("n"), queue, of_pool, shard("b", {{"partitionLabelValue", "b200"}})};
+  EXPECT_NE(placed_in(all, kai("g", {{"queue", "q"}})).find("no SchedulingShard"), std::string::npos);
+  EXPECT_NE(placed_in(all, in_pool(kai("g", {{"queue", "q"}}), "b200")).find("its queue"), std::string::npos);
+  EXPECT_NE(placed_in(all, in_pool(kai("g", {{"queue", "qp"}}), "gone")).find("\"gone\""), std::string::npos);
+}
+
+TEST(KubernetesKai, AShardHasTheMinimumRunTimesOfItsQueues) {
+  const Json runtimes = Json::parse(R"({"minRuntime":{"preemptMinRuntime":"10m","reclaimMinRuntime":"5m"}})");
+  const ImportedObjects made =
+      imported({shard("default", runtimes), kai_queue("a"), kai_queue("b", {{"parentQueue", "a"}}),
+                kai_queue("c", {{"preemptMinRuntime", "1s"}}), in_pool(kai_queue("d"), "x")});
+  EXPECT_EQ(made.queue("a")["preemptMinRuntime"], "10m");
+  EXPECT_EQ(made.queue("a")["reclaimMinRuntime"], "5m");
+  EXPECT_FALSE(made.queue("b").contains("preemptMinRuntime")) << "it inherits";
+  EXPECT_EQ(made.queue("c")["preemptMinRuntime"], "1s");
+  EXPECT_FALSE(made.queue("d").contains("preemptMinRuntime")) << "of another pool";
+}
+
+TEST(KubernetesKai, TheNodePoolJoinsWhatThePodAsksOfNodes) {
+  Json asking_nodes = kai_pod("p");
+  asking_nodes["spec"]["affinity"]["nodeAffinity"] = Json::parse(R"({
+      "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchExpressions":[{"key":"a","operator":"Exists"}]},{"matchExpressions":[{"key":"b","operator":"Exists"}]}]},
+      "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":
+        {"matchExpressions":[{"key":"c","operator":"Exists"}]}}]})");
+  const Json made =
+      imported({in_pool(node("n"), "x"), in_pool(kai("g"), "x"), asking_nodes}).pod("team/p")["nodeAffinity"];
+  const Json terms = made["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  ASSERT_EQ(terms.size(), 2U) << made.dump();
+  for (const Json& term : terms) EXPECT_EQ(term["matchExpressions"].size(), 2U) << term.dump();
+  EXPECT_EQ(made["preferredDuringSchedulingIgnoredDuringExecution"].size(), 1U);
 }
 
 TEST(KubernetesKai, SubgroupsNest) {
@@ -372,6 +445,23 @@ TEST(KubernetesWorkload, GroupsOf136And137SpeakForThemselvesOrTheirPods) {
   EXPECT_TRUE(imported({group("scheduling.k8s.io/v7", "g")}).says("PodGroup is ignored"));
 }
 
+TEST(KubernetesWorkload, TheDisruptionModeSaysHowPodsLeave) {
+  const auto gang = [](const Json& mode, const char* version = "scheduling.k8s.io/v1beta1") {
+    Json spec = gang_policy(1);
+    spec["disruptionMode"] = mode;
+    return imported({group(version, "g", spec), beta_pod("p")}).gang("team/g");
+  };
+  EXPECT_EQ(gang({{"all", Json::object()}})["disruption"], "whole");
+  EXPECT_FALSE(gang({{"single", Json::object()}}).contains("disruption"));
+  EXPECT_EQ(gang("PodGroup", "scheduling.k8s.io/v1alpha2")["disruption"], "whole");
+  EXPECT_FALSE(gang("Pod", "scheduling.k8s.io/v1alpha2").contains("disruption"));
+  EXPECT_EQ(gang({{"none", Json::object()}})["preemptible"], false) << "what is unknown protects";
+  Json basic = {{"schedulingPolicy", {{"basic", Json::object()}}}, {"disruptionMode", {{"all", Json::object()}}}};
+  const Json together = imported({beta("g", basic), beta_pod("p")}).gang("team/g");
+  EXPECT_EQ(together["disruption"], "whole");
+  EXPECT_EQ(together["minMember"], 0) << "its pods start one by one";
+}
+
 TEST(KubernetesWorkload, WhatCannotBeToldIsHeld) {
   Json tied = {{"schedulingPolicy", {{"basic", Json::object()}}}};
   EXPECT_FALSE(imported({beta("g", tied), beta_pod("p")}).pod("team/p").contains("status"));
@@ -393,74 +483,6 @@ TEST(KubernetesGangs, AreNotPreemptibleWithThePriorityOfTheSystemOrADaemon) {
   EXPECT_EQ(imported({beta("g"), daemon}).gang("team/g")["preemptible"], false);
 }
 
-TEST(KubernetesVolcano, GroupsSayTheirMinimumAndMore) {
-  const ImportedObjects made = imported({volcano("g", Json::parse(R"({"minMember":2,"minResources":{"cpu":"2",
-      "nvidia.com/gpu":"4","requests.cpu":"2","count/pods":"2"}})"))});
-  EXPECT_EQ(made.gang("team/g")["minMember"], 2);
-  EXPECT_EQ(made.gang("team/g")["minResources"], (Json{{"cpu", "2"}, {"gpu", "4"}}));
-  EXPECT_EQ(made.gang("team/g")["queue"], "default");
-  EXPECT_EQ(imported({volcano("g")}).gang("team/g")["minMember"], 0);
-}
-
-TEST(KubernetesVolcano, TasksAreSubgroups) {
-  const Json spec = Json::parse(R"({"minMember":3,"minTaskMember":{"launcher":1,"worker":2}})");
-  const ImportedObjects made =
-      imported({volcano("g", spec), annotated(volcano_pod("p"), "volcano.sh/task-spec", "worker"),
-                labelled(volcano_pod("q"), "volcano.sh/task-spec", "extra"), volcano_pod("r")});
-  EXPECT_EQ(made.gang("team/g")["subgroups"],
-            Json::parse(R"([{"name":"launcher","minMember":1},{"name":"worker","minMember":2},
-                            {"name":"extra","minMember":0},{"name":"default","minMember":0}])"));
-  EXPECT_EQ(made.pod("team/p")["subgroup"], "worker");
-  EXPECT_EQ(made.pod("team/q")["subgroup"], "extra");
-  EXPECT_FALSE(made.pod("team/p").contains("status"));
-  const Json beyond = Json::parse(R"({"minMember":4,"minTaskMember":{"launcher":1,"worker":2}})");
-  EXPECT_EQ(imported({volcano("g", beyond), volcano_pod("p")}).pod("team/p")["status"], "gated");
-}
-
-TEST(KubernetesVolcano, PreemptionIsForbiddenByTheGroupOrAPod) {
-  const Json forbidding = annotated(volcano_pod("p"), "volcano.sh/preemptable", "false");
-  const auto preemptible = [](const std::vector<Json>& objects) {
-    return imported(objects).gang("team/g")["preemptible"];
-  };
-  EXPECT_EQ(preemptible({volcano("g"), volcano_pod("p")}), true);
-  EXPECT_EQ(preemptible({volcano("g"), forbidding, volcano_pod("q")}), false);
-  EXPECT_EQ(preemptible({annotated(volcano("g"), "volcano.sh/preemptable", "true"), forbidding}), true);
-  EXPECT_EQ(preemptible({annotated(volcano("g"), "volcano.sh/preemptable", "false"), volcano_pod("q")}), false);
-}
-
-TEST(KubernetesVolcano, HardNetworkTopologyAndSubgroupPoliciesAreHeld) {
-  const auto status = [](const char* spec) {
-    return imported({volcano("g", Json::parse(spec)), volcano_pod("p")}).pod("team/p").value("status", "");
-  };
-  EXPECT_EQ(status(R"({"networkTopology":{"mode":"hard"}})"), "gated");
-  EXPECT_EQ(status(R"({"networkTopology":{}})"), "gated");
-  EXPECT_EQ(status(R"({"networkTopology":{"mode":"soft"}})"), "");
-  EXPECT_EQ(status(R"({"subGroupPolicy":[{"name":"a"}]})"), "gated");
-}
-
-TEST(KubernetesVolcano, QueuesHaveDeservedOrGuaranteedAndCapability) {
-  const ImportedObjects made =
-      imported({volcano_queue("root"), volcano_queue("a", Json::parse(R"({"parent":"root","weight":3,"priority":7,
-        "deserved":{"cpu":"8","nvidia.com/gpu":"4","rdma/hca":"1"},"capability":{"memory":"1Gi"}})")),
-                volcano_queue("b", Json::parse(R"({"parent":"a","guarantee":{"resource":{"memory":"2Gi"}}})")),
-                volcano_queue("c")});
-  EXPECT_EQ(made.find("queues", "root"), nullptr);
-  EXPECT_EQ(made.queue("a"), Json::parse(R"({"name":"a","priority":7,"cpu":{"quota":"8","weight":3},
-      "memory":{"quota":0,"limit":"1Gi","weight":3},"gpu":{"quota":"4","weight":3}})"));
-  EXPECT_EQ(made.queue("b"), Json::parse(R"({"name":"b","parent":"a","cpu":{"quota":0,"weight":1},
-      "memory":{"quota":"2Gi","weight":1},"gpu":{"quota":0,"weight":1}})"));
-  EXPECT_EQ(made.queue("c")["cpu"], (Json{{"quota", 0}, {"weight", 1}}));
-}
-
-TEST(KubernetesVolcano, AQueueThatIsNotOpenHoldsItsPods) {
-  for (const auto& [state, status] : {std::pair("Closed", "gated"), std::pair("Open", ""), std::pair("", "")}) {
-    Json queue = volcano_queue("q");
-    queue["status"]["state"] = state;
-    EXPECT_EQ(imported({queue, volcano("g", {{"queue", "q"}}), volcano_pod("p")}).pod("team/p").value("status", ""),
-              status);
-  }
-}
-
 TEST(KubernetesCoscheduling, GroupsOfBothKindsAreAlikeButForTheClass) {
   const Json spec = Json::parse(R"({"minMember":4,"minResources":{"nvidia.com/gpu":4},"scheduleTimeoutSeconds":120,
                                     "priorityClassName":"train"})");
@@ -474,6 +496,14 @@ TEST(KubernetesCoscheduling, GroupsOfBothKindsAreAlikeButForTheClass) {
   const Json made = imported({priority_class("train", 60), other}).gang("team/g");
   EXPECT_EQ(made["priority"], 60);
   EXPECT_EQ(made["created"], "2026-03-01T09:30:00Z");
+}
+
+TEST(KubernetesCoscheduling, AnElasticQuotaIsNamed) {
+  const Json quota =
+      in_namespace(object("scheduling.x-k8s.io/v1alpha1", "ElasticQuota", "eq", {{"max", {{"cpu", 1}}}}));
+  const ImportedObjects made = imported({quota});
+  ASSERT_EQ(made.line["unread"].size(), 1U) << made.line.dump();
+  EXPECT_EQ(made.line["unread"][0]["kind"], "ElasticQuota");
 }
 
 TEST(KubernetesCoscheduling, LabelsAloneMakeAGang) {

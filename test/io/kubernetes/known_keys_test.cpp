@@ -166,22 +166,22 @@ TEST(KnownKeys, AFieldOfAGroupThatIsInNoRowIsTold) {
 
 TEST(KnownKeys, AnnotationsForTheMakerOfGroupsDoNotHoldPodsThatHaveTheirGroup) {
   const Json group =
-      in_namespace(object("scheduling.run.ai/v2alpha2", "PodGroup", "g", {{"minMember", 1}, {"queue", "q"}}));
-  const Json required = annotated(pod("p"), "kai.scheduler/topology-required-placement", "rack");
+      in_namespace(object("scheduling.volcano.sh/v1beta1", "PodGroup", "g", {{"minMember", 1}, {"queue", "q"}}));
+  const Json required = annotated(pod("p"), "volcano.sh/network-topology-highest-tier", "1");
   const auto alone = imported({node("n"), required});
-  EXPECT_EQ(treatment(alone, "kai.scheduler/topology-required-placement"), "held");
-  const auto grouped = imported({node("n"), group, annotated(required, "pod-group-name", "g")});
-  EXPECT_EQ(treatment(grouped, "kai.scheduler/topology-required-placement"), "");
+  EXPECT_EQ(treatment(alone, "volcano.sh/network-topology-highest-tier"), "held");
+  const auto grouped = imported({node("n"), group, annotated(required, "scheduling.k8s.io/group-name", "g")});
+  EXPECT_EQ(treatment(grouped, "volcano.sh/network-topology-highest-tier"), "");
 }
 
-TEST(KnownKeys, AQueueThatMayProtectItsPodsKeepsThemFromEviction) {
-  const Json queue = object("scheduling.volcano.sh/v1beta1", "Queue", "q", {{"weight", 1}, {"reclaimable", false}});
+TEST(KnownKeys, AQueueThatMayRestrictItsPodsHoldsThem) {
+  const Json queue = annotated(object("scheduling.volcano.sh/v1beta1", "Queue", "q", {{"weight", 1}}),
+                               "volcano.sh/nodegroup-resource-limits", "{}");
   const Json group =
       in_namespace(object("scheduling.volcano.sh/v1beta1", "PodGroup", "g", {{"minMember", 1}, {"queue", "q"}}));
-  const auto made =
-      imported({node("n"), queue, group, annotated(running(pod("p"), "n"), "scheduling.k8s.io/group-name", "g")});
-  if (treatment(made, "spec.reclaimable").empty()) GTEST_SKIP() << "the field is read";
-  EXPECT_EQ(made.gang("team/g")["preemptible"], false);
+  const auto made = imported({node("n"), queue, group, annotated(pod("p"), "scheduling.k8s.io/group-name", "g")});
+  EXPECT_EQ(treatment(made, "volcano.sh/nodegroup-resource-limits"), "held");
+  EXPECT_NE(made.pod("team/p").value("held", "").find("volcano.sh/nodegroup-resource-limits"), std::string::npos);
 }
 
 TEST(KnownKeys, KeysOfANamespaceCountForItsPods) {

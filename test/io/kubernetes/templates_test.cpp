@@ -142,6 +142,52 @@ std::vector<LiveCase> live_cases() {
   return all;
 }
 
+// Of owners whose group follows from what they are, without an object yet.
+std::vector<LiveCase> awaiting_cases() {
+  const char* kai = "kai-scheduler";
+  std::vector<LiveCase> all;
+  const auto in_q = [](Json made) { return labelled(std::move(made), "kai.scheduler/queue", "q"); };
+  const auto pods_of = [&](const char* kind, const char* owner, const char* scheduler, int pods) {
+    std::vector<Json> made;
+    for (int i = 0; i < pods; ++i)
+      made.push_back(
+          owned_by(pod((owner + std::string("-x") + std::to_string(i)).c_str(), spec_of("1", scheduler)), kind, owner));
+    return made;
+  };
+  const auto least = [&](int pods) {
+    Json job = maker("batch/v1", "Job", "sweep",
+                     {{"parallelism", pods}, {"completions", pods}, {"template", template_of("1", kai)}});
+    return annotated(in_q(std::move(job)), "kai.scheduler/batch-min-member", "2");
+  };
+  all.push_back({"JobOfKaiWithAMinimum", least(3), {}, pods_of("Job", "sweep", kai, 3)});
+  Json semi = labelled(least(2), "kai.scheduler/preemptibility", "semi-preemptible");
+  semi = annotated(semi, "kai.scheduler/preemption-delay", "1h");
+  all.push_back({"JobOfKaiThatKeepsItsMinimum", semi, {}, pods_of("Job", "sweep", kai, 2)});
+  Json torch =
+      in_q(maker("kubeflow.org/v1", "PyTorchJob", "torch",
+                 {{"pytorchReplicaSpecs", {{"Worker", {{"replicas", 4}, {"template", template_of("1", kai)}}}}}}));
+  torch["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"]["kai.scheduler/segment-size"] =
+      "2";
+  std::vector<Json> workers;
+  for (const char* index : {"0", "1", "2", "3"}) {
+    const std::string name = std::string("torch-worker-") + index;
+    const Json worker = labelled(owned_by(pod(name.c_str(), spec_of("1", kai)), "PyTorchJob", "torch"),
+                                 "training.kubeflow.org/replica-type", "worker");
+    workers.push_back(labelled(worker, "training.kubeflow.org/replica-index", index));
+  }
+  all.push_back({"PyTorchJobOfKaiInSegments", torch, {}, workers});
+  Json set = maker("apps/v1", "StatefulSet", "db", {{"replicas", 2}, {"template", template_of("2", "volcano")}});
+  set = annotated(set, "scheduling.volcano.sh/group-min-member", "2");
+  set["spec"]["template"]["metadata"]["annotations"]["scheduling.volcano.sh/queue-name"] = "research";
+  std::vector<Json> members;
+  for (const char* name : {"db-0", "db-1"}) {
+    members.push_back(annotated(owned_by(pod(name, spec_of("2", "volcano")), "StatefulSet", "db"),
+                                "scheduling.volcano.sh/queue-name", "research"));
+  }
+  all.push_back({"StatefulSetOfVolcanoWithAMinimum", set, {}, members});
+  return all;
+}
+
 std::vector<Json> queues() {
   Json local = in_namespace(object("kueue.x-k8s.io/v1beta2", "LocalQueue", "users", {{"clusterQueue", "farm"}}));
   Json cluster = object("kueue.x-k8s.io/v1beta2", "ClusterQueue", "farm", {{"namespaceSelector", Json::object()}});
@@ -164,6 +210,8 @@ TEST_P(LiveCases, WithoutTheirPodsAreMadeAsTheyWere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LiveCases, testing::ValuesIn(live_cases()),
+                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Awaiting, LiveCases, testing::ValuesIn(awaiting_cases()),
                          [](const auto& info) { return info.param.name; });
 
 std::size_t pods_in(const ImportedObjects& made) { return made.line["pods"].size(); }

@@ -100,7 +100,7 @@ TEST(SnapshotReader, ReadsNumbersByTheirTextAndNotAsDoubles) {
 TEST(SnapshotReader, ReadsQueuesInTheirUnits) {
   const Snapshot s =
       read(R"("queues":[{"name":"q","parent":"r","priority":-3,"gpu":{"quota":0.1430009,"limit":"8","weight":2.5},
-      "cpu":{"quota":"1500500u","limit":"unlimited"},"memory":{"quota":"3G"},"preemptMinRuntime":"5m","reclaimMinRuntime":1.5},{"name":"r"}])");
+      "cpu":{"quota":"1500500u","limit":"unlimited"},"memory":{"quota":"3G"},"preemptMinRuntime":"5m","reclaimMinRuntime":1.5,"reclaimable":false},{"name":"r"}])");
   const SnapshotQueue& queue = s.queues.at(0);
   EXPECT_EQ(queue.parent, "r");
   EXPECT_EQ(queue.priority, -3);
@@ -113,6 +113,8 @@ TEST(SnapshotReader, ReadsQueuesInTheirUnits) {
   EXPECT_EQ(queue.memory.quota, 3'000'000'000);
   EXPECT_EQ(queue.preempt_min_runtime, 300 * kNanosecondsPerSecond);
   EXPECT_EQ(queue.reclaim_min_runtime, 1'500'000'000);
+  EXPECT_FALSE(queue.reclaimable);
+  EXPECT_TRUE(s.queues[1].reclaimable);
   EXPECT_EQ(s.queues[1].priority, 100);
   EXPECT_EQ(s.queues[1].gpu.quota, kUnlimited);
   EXPECT_EQ(s.queues[1].preempt_min_runtime, std::nullopt);
@@ -137,8 +139,8 @@ TEST(SnapshotReader, ReadsGangsAndTheirSubgroups) {
   const Snapshot s = read(
       R"("gangs":[{"name":"a/g","queue":"q","priorityClass":"c","priority":7,"preemptible":false,"preemptionPolicy":"Never",
       "minSubgroups":1,"subgroups":[{"name":"x","topology":{"required":"rack"}},{"name":"y","parent":"x","minMember":2}],
-      "minResources":{"gpu":1.5,"cpu":"10"},"topology":{"preferred":"zone"},"created":100,"timeout":"1m","stalenessGracePeriod":"never","staleSince":50,"weight":0.5},
-      {"name":"b","minMember":0}])");
+      "minResources":{"gpu":1.5,"cpu":"10"},"topology":{"preferred":"zone"},"created":100,"timeout":"1m","stalenessGracePeriod":"never","staleSince":50,"weight":0.5,"disruption":"surplus"},
+      {"name":"b","minMember":0,"disruption":"whole"}])");
   const SnapshotGang& gang = s.gangs.at(0);
   EXPECT_EQ(gang.terms.queue, "q");
   EXPECT_EQ(gang.terms.priority_class, "c");
@@ -160,6 +162,8 @@ TEST(SnapshotReader, ReadsGangsAndTheirSubgroups) {
   EXPECT_EQ(gang.staleness_grace_period, kNever);
   EXPECT_EQ(gang.stale_since, 50 * kNanosecondsPerSecond);
   EXPECT_EQ(s.gangs[1].terms.queue, "default");
+  EXPECT_EQ(gang.disruption, Disruption::kSurplus);
+  EXPECT_EQ(s.gangs[1].disruption, Disruption::kWhole);
   EXPECT_EQ(s.gangs[1].min_member, 0);
   EXPECT_EQ(s.gangs[1].staleness_grace_period, 60 * kNanosecondsPerSecond);
 }

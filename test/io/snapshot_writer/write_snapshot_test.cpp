@@ -78,7 +78,7 @@ bool same_pod(const Snapshot& in_a, const SnapshotPod& a, const Snapshot& in_b, 
 bool same_gang(const Snapshot& in_a, const SnapshotGang& a, const Snapshot& in_b, const SnapshotGang& b) {
   const auto tied = [](const SnapshotGang& g) {
     return std::tie(g.name, g.min_member, g.min_subgroups, g.min_resources_gpu, g.has_min_resources,
-                    g.staleness_grace_period, g.stale_since);
+                    g.staleness_grace_period, g.stale_since, g.disruption);
   };
   return tied(a) == tied(b) && same(a.terms, b.terms) && same(a.topology, b.topology) &&
          named(in_a, a.min_resources) == named(in_b, b.min_resources) &&
@@ -101,7 +101,7 @@ std::map<std::string_view, std::pair<Amount, Amount>> named(const Snapshot& of, 
 
 bool same_queue(const Snapshot& in_a, const SnapshotQueue& a, const Snapshot& in_b, const SnapshotQueue& b) {
   const auto tied = [](const SnapshotQueue& q) {
-    return std::tie(q.name, q.parent, q.priority, q.preempt_min_runtime, q.reclaim_min_runtime);
+    return std::tie(q.name, q.parent, q.priority, q.preempt_min_runtime, q.reclaim_min_runtime, q.reclaimable);
   };
   return tied(a) == tied(b) && same(a.gpu, b.gpu) && same(a.cpu, b.cpu) && same(a.memory, b.memory) &&
          named(in_a, a) == named(in_b, b);
@@ -201,7 +201,7 @@ TEST(WriteSnapshot, WritesEveryKeyThatIsNotItsDefault) {
     "namespaces":[{"name":"default","labels":{"a":"b"}},{"name":"bare"}],
     "queues":[{"name":"top","gpu":{"usage":1.25},"cpu":{"usage":0},"memory":{"usage":"3Gi"},
       "resources":{"x.com/card":{"quota":1,"limit":2},"pods":{"limit":0},"y.com/card":{"quota":3},"z.com/card":{}}},{"name":"q","parent":"top","priority":7,"gpu":{"quota":1.5,"limit":2,"weight":0.5},
-      "cpu":{"quota":"1500m","usage":"250m"},"memory":{"limit":"3","weight":2},"preemptMinRuntime":"1m","reclaimMinRuntime":"90s"}],
+      "cpu":{"quota":"1500m","usage":"250m"},"memory":{"limit":"3","weight":2},"preemptMinRuntime":"1m","reclaimMinRuntime":"90s","reclaimable":false}],
     "priorityClasses":[{"name":"c","value":-3,"preemptible":false,"preemptionPolicy":"PreemptLowerPriority"}],
     "podTemplates":{"t":{"resources":{"cpu":1,"pods":0},"gpu":{"fraction":0.25,"devices":2},"gpuModels":["A"],
       "nodeSelector":{"zone":"z"},"tolerations":[{"operator":"Exists"},{"key":"k","value":"v","effect":"NoExecute"}],
@@ -209,8 +209,8 @@ TEST(WriteSnapshot, WritesEveryKeyThatIsNotItsDefault) {
     "gangs":[{"name":"g","queue":"q","priorityClass":"c","preemptionPolicy":"Never","minSubgroups":1,
       "subgroups":[{"name":"s","minMember":2,"topology":{"required":"rack","preferred":"zone"}}],
       "minResources":{"gpu":0.5,"cpu":"500m"},"topology":{"preferred":"zone"},"created":3,"timeout":"5m","expectedDuration":"1h","expectedEnd":9,"checkpointed":8,
-      "stalenessGracePeriod":"never","staleSince":4,"weight":2},
-      {"name":"h","priority":5,"preemptible":true,"minMember":1,"queue":"q","stalenessGracePeriod":"5s"}],
+      "stalenessGracePeriod":"never","staleSince":4,"weight":2,"disruption":"surplus"},
+      {"name":"h","priority":5,"preemptible":true,"minMember":1,"queue":"q","stalenessGracePeriod":"5s","disruption":"whole"}],
     "pods":[{"name":"a/p","gang":"g","subgroup":"s","template":"t","status":"gated","held":"why","owner":"Job/p","labels":{"l":"m"},
       "nominatedNode":"n","schedulerName":"s","unboundVolumes":true,"created":1},
       {"name":"r","namespace":"other","queue":"q","priority":4,"timeout":"1s","weight":3,"created":2,"expectedDuration":5,

@@ -51,6 +51,11 @@ const Breach kPreemptingBreaches[] = {
      "evict firm-0 preempt high"},
     {"a pending pod is evicted", referee::Rule::kWho, "evict elastic-1 preempt high", "evict unplaced-0 preempt high"},
     {"half of a gang is evicted", referee::Rule::kWholeGangs, "evict low-1 preempt high\n", ""},
+    {"a surplus pod of a gang that leaves as a whole", referee::Rule::kWholeGangs,
+     R"("name":"elastic","queue":"q","priority":10,)",
+     R"("name":"elastic","queue":"q","priority":10,"disruption":"whole",)"},
+    {"the minimum of a gang that gives its surplus only", referee::Rule::kWholeGangs,
+     R"("name":"low","queue":"q","priority":10,)", R"("name":"low","queue":"q","priority":10,"disruption":"surplus",)"},
     {"for a gang of another queue", referee::Rule::kPreempt, "evict elastic-1 preempt high",
      "evict elastic-1 preempt foreign"},
     {"for a gang of the same priority", referee::Rule::kPreempt, "evict elastic-1 preempt high",
@@ -72,6 +77,47 @@ TEST(RefereeOfPreemption, PassesAValidPlan) { expect_valid(kPreempting); }
 
 TEST(RefereeOfPreemption, FindsEveryBreach) {
   for (const Breach& breach : kPreemptingBreaches) expect_found(kPreempting, breach);
+}
+
+TEST(RefereeOfPreemption, LetsTheSurplusOfAGangGoThatKeepsItsMinimum) {
+  Scenario scenario = kPreempting;
+  replace_once(scenario.snapshot, R"("name":"elastic","queue":"q","priority":10,)",
+               R"("name":"elastic","queue":"q","priority":10,"disruption":"surplus",)");
+  expect_valid(scenario);
+}
+
+TEST(RefereeOfPreemption, LetsAGangGoAsAWholeThatDoesNotLeaveOtherwise) {
+  Scenario scenario = kPreempting;
+  replace_once(scenario.snapshot, R"("name":"low","queue":"q","priority":10,)",
+               R"("name":"low","queue":"q","priority":10,"disruption":"whole",)");
+  expect_valid(scenario);
+}
+
+TEST(RefereeOfPreemption, LetsNoNewPodTakeThePlaceOfAGangThatLeavesAsAWhole) {
+  Scenario scenario = kPreempting;
+  replace_once(scenario.snapshot, R"(  {"name":"high-0",)", R"(  {"name":"low-2","gang":"low","resources":{"cpu":1}},
+  {"name":"low-3","gang":"low","resources":{"cpu":1}},
+  {"name":"high-0",)");
+  replace_once(scenario.plan, "place mild-0 n1\n", "place mild-0 n1\nplace low-2 n1\nplace low-3 n1\n");
+  expect_valid(scenario);
+  expect_found(scenario,
+               {"all that ran is replaced", referee::Rule::kWholeGangs, R"("name":"low","queue":"q","priority":10,)",
+                R"("name":"low","queue":"q","priority":10,"disruption":"whole",)"});
+}
+
+// Two of the three pods stay for good.
+TEST(RefereeOfQueues, CountsAMinimumThatStaysAsNotPreemptible) {
+  const Scenario scenario{"core", R"json({"format":"muster/v1","time":1000,
+ "nodes":[{"name":"n","resources":{"cpu":8},"gpus":{"count":6}}],"queues":[{"name":"q","gpu":{"quota":4}}],
+ "gangs":[{"name":"serve","queue":"q","minMember":2,"disruption":"surplus"},
+          {"name":"fixed","queue":"q","minMember":1,"preemptible":false}],
+ "pods":[{"name":"serve-0","gang":"serve","gpu":{"count":1},"node":"n","gpus":[0]},
+         {"name":"serve-1","gang":"serve","gpu":{"count":1},"node":"n","gpus":[1]},
+         {"name":"serve-2","gang":"serve","gpu":{"count":1},"node":"n","gpus":[2]},
+         {"name":"fixed-0","gang":"fixed","gpu":{"count":2}}]})json",
+                          "place fixed-0 n gpus 3 4\n"};
+  expect_valid(scenario);
+  expect_found(scenario, {"beyond the quota", referee::Rule::kQuota, R"("quota":4)", R"("quota":3)"});
 }
 
 // Its victims lose 101, 900 and 1 GPU seconds; the gang of three GPUs has waited 400 s.
@@ -198,6 +244,8 @@ place distant-0 n2
 const Breach kReclaimingBreaches[] = {
     {"reclaim is not among the actions", referee::Rule::kAction, R"("time":1000,)",
      R"("time":1000,"policy":{"actions":["place","preempt"]},)"},
+    {"from a queue of which nothing may be reclaimed", referee::Rule::kReclaim, R"("reclaimMinRuntime":"100s")",
+     R"("reclaimMinRuntime":"100s","reclaimable":false)"},
     {"for a gang of the same queue", referee::Rule::kReclaim, "evict b-0 reclaim claim", "evict b-0 reclaim brother"},
     {"for a gang that is not placed", referee::Rule::kReclaim, "evict b-0 reclaim claim", "evict b-0 reclaim idle"},
     {"for no gang", referee::Rule::kReclaim, "evict b-0 reclaim claim", "evict b-0 reclaim"},
@@ -270,6 +318,10 @@ const Breach kConsolidatingBreaches[] = {
     {"it moves in vain", referee::Rule::kNotInVain, "place big-0 n1 gpus 0 1 after mover-0", "place none-0 n1"},
     {"a gang that is not preemptible is moved", referee::Rule::kWho, R"("name":"mover","minMember":1)",
      R"("name":"mover","minMember":1,"preemptible":false)"},
+    {"a gang that leaves as a whole is moved", referee::Rule::kWholeGangs, R"("name":"mover","minMember":1)",
+     R"("name":"mover","minMember":1,"disruption":"whole")"},
+    {"the minimum of a gang that gives its surplus only is moved", referee::Rule::kWholeGangs,
+     R"("name":"mover","minMember":1)", R"("name":"mover","minMember":1,"disruption":"surplus")"},
 };
 
 TEST(RefereeOfConsolidation, PassesAValidPlan) { expect_valid(kConsolidating); }

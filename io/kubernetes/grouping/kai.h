@@ -1,0 +1,66 @@
+// The PodGroup that KAI's pod grouper is going to make for a pod which has none yet. As pkg/podgrouper of KAI does it,
+// as far as the pod and its owners tell; docs/kubernetes.md, "Pods without a PodGroup".
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "io/kubernetes/grouping/kai_shape.h"
+#include "io/kubernetes/groups.h"
+#include "io/kubernetes/pod/pod.h"
+#include "io/kubernetes/priorities.h"
+
+namespace muster::kubernetes {
+
+// The queue of pods whose labels name none.
+inline constexpr std::string_view kKaiDefaultQueue = "default-queue";
+
+// kKaiPod, a group of the pod alone, or kKaiOwner, of all pods of an owner: the outermost one that is known so far.
+// Cost: O(labels of the pod).
+GroupReference kai_group_of(const KubernetesPod& pod, const std::vector<const KubernetesObject*>& above);
+
+// Makes pods members of the groups that KAI is going to make for them.
+class KaiPodGrouper {
+ public:
+  // All outlive the object. `find`: an object of the list by namespace, kind and name; none: the list has none.
+  using FindObject = std::function<const KubernetesObject*(std::string_view, std::string_view, std::string_view)>;
+  KaiPodGrouper(KubernetesReading& in, const KubernetesTopologies& topologies, const KubernetesPriorities& priorities,
+                FindObject find)
+      : in_(in), priorities_(priorities), find_(std::move(find)), shapes_(in, topologies, texts_) {}
+
+  // Sets the reference of the pod, its subgroup, its queue and its priority class. The group itself is passed to
+  // `add_group` when its first pod comes. `above`: the objects above the pod that the list has, the nearest first.
+  using Above = std::vector<const KubernetesObject*>;
+  template <class AddGroup>
+  void join(KubernetesPod& pod, const Above& above, const AddGroup& add_group) {
+    KubernetesGroup group;
+    if (is_first(pod, above, group)) add_group(group);
+  }
+
+ private:
+  struct Known {
+    KaiOwner owner;
+    std::vector<SnapshotSubgroup> tree;
+  };
+  struct Terms;
+  bool is_first(KubernetesPod& pod, const Above& above, KubernetesGroup& group);
+  KaiOwner owner_of(const KubernetesPod& pod, const Above& above) const;
+  json::JsonValue ray_spec_of(const KubernetesObject& object) const;
+  Terms terms_of(const KubernetesPod& pod, const KaiOwner& owner, const Above& above) const;
+  void set_queue(KubernetesPod& pod, const Terms& terms);
+  std::string_view class_of(const KubernetesPod& pod, const Terms& terms, const KaiOwner& owner) const;
+  void set_preemption(const KubernetesPod& pod, const Terms& terms, KubernetesGroup& group);
+  void set_leaf(KubernetesPod& pod, const Known& known);
+  void hold(KubernetesPod& pod, std::string why) { pod.hold(texts_.emplace_back(std::move(why))); }
+
+  KubernetesReading& in_;
+  const KubernetesPriorities& priorities_;
+  FindObject find_;
+  KeptTexts texts_;
+  KaiShapes shapes_;
+  std::unordered_map<std::string, Known> known_;  // by namespace, kind, name and part
+};
+
+}  // namespace muster::kubernetes
