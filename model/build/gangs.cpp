@@ -163,15 +163,22 @@ Failure add_subgroups(ProblemDraft& draft, GangIndex gang) {
   struct Reached {
     std::size_t position;
     GroupIndex group;
+    std::size_t depth;
   };
-  std::vector<Reached> reached{{source.subgroups.size(), draft.problem.gangs[gang].root}};
+  std::vector<Reached> reached{{source.subgroups.size(), draft.problem.gangs[gang].root, 0}};
   for (std::size_t at = 0; at < reached.size(); ++at) {
+    if (reached[at].depth > kMostSubgroupDepth) {
+      return name_error(
+          ErrorCode::kTooDeep, subgroup_path(gang, reached[at].position) + ".parent",
+          "subgroups may be nested at most " + std::to_string(kMostSubgroupDepth) + " deep; too many are above",
+          source.subgroups[reached[at].position].name);
+    }
     for (const std::size_t child : forest.children[reached[at].position]) {
       Group& group = add_group(draft, gang, reached[at].group);
       const GroupIndex index(draft.problem.groups.size() - 1);
       if (Failure failure = set_subgroup(draft, gang, child, forest.children[child].empty(), group)) return failure;
       draft.subgroups.insert(source.subgroups[child].name, index.value(), gang.value());
-      reached.push_back({child, index});
+      reached.push_back({child, index, reached[at].depth + 1});
     }
   }
   if (reached.size() == source.subgroups.size() + 1) return {};

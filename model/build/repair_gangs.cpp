@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "model/build/repair_parts.h"
+#include "model/build/stages.h"
 
 namespace muster::repair {
 namespace {
@@ -12,6 +13,7 @@ std::string wrong_tree(const SnapshotGang& gang) {
   if (gang.subgroups.empty())
     return gang.min_subgroups ? "minSubgroups is set, but there are no subgroups" : std::string();
   if (gang.min_member) return "both minMember and subgroups are set";
+  if (gang.disruption == Disruption::kWhole) return "disruption whole and subgroups are set";
   std::unordered_map<std::string_view, std::vector<const SnapshotSubgroup*>> children;
   std::unordered_set<std::string_view> names;
   for (const SnapshotSubgroup& subgroup : gang.subgroups) {
@@ -27,10 +29,16 @@ std::string wrong_tree(const SnapshotGang& gang) {
              (is_leaf ? " has no subgroups: set minMember" : " has subgroups: set minSubgroups");
   }
   std::vector<const SnapshotSubgroup*> reached = children[{}];
-  for (std::size_t at = 0; at < reached.size(); ++at) {
+  std::size_t depth = 1;
+  for (std::size_t at = 0, level_end = reached.size(); at < reached.size(); ++at) {
+    if (at == level_end) {
+      level_end = reached.size();
+      ++depth;
+    }
     const auto below = children.find(reached[at]->name);
     if (below != children.end()) reached.insert(reached.end(), below->second.begin(), below->second.end());
   }
+  if (depth > kMostSubgroupDepth) return "subgroups are nested deeper than " + std::to_string(kMostSubgroupDepth);
   return reached.size() < gang.subgroups.size() ? "a subgroup is its own ancestor" : std::string();
 }
 

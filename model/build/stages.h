@@ -48,6 +48,7 @@ void leave_out_foreign_pods(Snapshot& snapshot);
 
 // Names, forest, inherited minimum run times. Each queue lists all above it, so that they are few.
 inline constexpr std::size_t kMostQueueDepth = 64;
+inline constexpr std::size_t kMostSubgroupDepth = 64;  // trees of subgroups are walked by recursion
 Failure build_queues(ProblemDraft& draft);
 // A warning for each queue with a quota of a resource other than gpu, cpu and memory. Idempotent.
 void tell_uncounted_quotas(Snapshot& snapshot);

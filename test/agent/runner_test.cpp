@@ -132,7 +132,9 @@ TEST_F(Runner, AWriteWithoutAnAnswerIsAwaitedForAWhile) {
   api_server::KindSink& sink = objects.add_kind({&*pods, "v1", "pods", true});
   json::JsonDocument document;
   sink.list_begins();
-  ASSERT_FALSE(document.parse(R"({"metadata":{"name":"a","namespace":"team","uid":"u","resourceVersion":"1"}})", {}));
+  const std::string pod =
+      R"({"metadata":{"name":"a","namespace":"team","uid":"u","resourceVersion":"1","labels":{"nodeName":"n"}}})";
+  ASSERT_FALSE(document.parse(pod, {})) << "a label is no node";
   ASSERT_TRUE(sink.set(document, document.root()));
   sink.list_ends("1");
   EXPECT_FALSE(runner.are_seen(objects));

@@ -53,6 +53,16 @@ TEST_F(Descriptors, AFileThatMayNotGrowKeepsWholePlansOnly) {
   EXPECT_EQ(content.back(), '\n');
 }
 
+TEST_F(Descriptors, OneFileForTwoOutputsIsRefusedAndStaysAsItIs) {
+  const std::string kept = workplace.file("kept", "as it is"), fresh = workplace.path("fresh");
+  for (const std::string& file : {kept, fresh}) {
+    for (const char* others : {"--trace", "--write-model"})
+      EXPECT_EQ(shell("solve --output " + file + " " + others + " " + file, "</dev/null").exit_code, 64) << others;
+  }
+  EXPECT_EQ(workplace.content("kept"), "as it is");
+  EXPECT_EQ(shell("solve --output /dev/null --trace /dev/null", "</dev/null").exit_code, 0);
+}
+
 TEST_F(Descriptors, ABrokenConfigurationIsQuotedWithoutControlCharacters) {
   const std::string config = workplace.file("bad.ini", "bud\x1b[31mget = \x1b]0;title\x07\n");
   const Outcome outcome = shell("solve --config " + config, "</dev/null");

@@ -173,5 +173,31 @@ TEST(OddSnapshot, QueuesAreNoDeeperThanSixtyFour) {
   EXPECT_EQ(test::error_of(body).substr(0, 8), "TooDeep ");
 }
 
+std::string gang_with_a_chain_of(int subgroups) {
+  std::string chain = R"({"name":"s0"})";
+  for (int i = 1; i < subgroups; ++i)
+    chain += R"(,{"name":"s)" + std::to_string(i) + R"(","parent":"s)" + std::to_string(i - 1) + R"("})";
+  return R"("nodes":[{"name":"a"}],"gangs":[{"name":"g","subgroups":[)" + chain +
+         R"(]}],"pods":[{"name":"p","gang":"g","subgroup":"s)" + std::to_string(subgroups - 1) + R"("}])";
+}
+
+TEST(Exceeded, SubgroupsMayBeNestedAsDeepAsTheFormatSaysAndNoDeeper) {
+  EXPECT_EQ(test::Case(gang_with_a_chain_of(64)).problem().groups.size(), 65U);
+  EXPECT_EQ(test::error_of(gang_with_a_chain_of(65)).substr(0, 8), "TooDeep ");
+  const OddCase held(gang_with_a_chain_of(100'000));
+  EXPECT_EQ(held.problem().pods[PodIndex(0)].status, PodStatus::kGated);
+}
+
+// The resource that counts devices where they are exceeded has this name.
+TEST(Exceeded, AResourceOfTheInputMayHaveAnyName) {
+  const std::string named = R"("nodes":[{"name":"a","resources":{"cpu":4,"number of devices":5},"gpus":{"count":2}}],)";
+  const std::string waiting = R"({"name":"p","resources":{"number of devices":2},"gpu":{"count":1}})";
+  const OddCase plain(named + R"("pods":[)" + waiting + "]");
+  EXPECT_EQ(plain.broken_by(0, 0, {0}), Rules{});
+  const OddCase exceeded(named + R"("pods":[)" + waiting + R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[5]}])");
+  EXPECT_EQ(exceeded.broken_by(0, 0, {1}), Rules{});
+  EXPECT_EQ(exceeded.problem().resource_count, 5U) << "cpu, memory, pods, the one of the input, and the count";
+}
+
 }  // namespace
 }  // namespace muster
