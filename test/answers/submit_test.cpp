@@ -295,7 +295,7 @@ TEST_F(SubmitTo, TheLabelOfKaiNamesTheQueueOfAJobWithoutAPodGroup) {
   };
   const Outcome found = answer(cluster);
   EXPECT_EQ(found.exit_code, 1) << found.err;
-  EXPECT_HAS(found.out, R"({"gang":"ml/train-0","queue":"kai-team","starts":false)");
+  EXPECT_HAS(found.out, R"({"gang":"ml/train","queue":"kai-team","starts":false)");
   EXPECT_HAS(found.out, R"("reason":"LimitExceeded")");
   const Outcome saved = answer(place_.file("full.json", place_.run("import kubernetes --quiet " + cluster).out));
   EXPECT_EQ(saved.exit_code, 1) << saved.err;
