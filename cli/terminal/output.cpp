@@ -3,8 +3,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -60,10 +58,15 @@ bool reads_from(const std::vector<std::string>& files, const std::string& output
 }
 
 bool are_one_file(const std::string& one, const std::string& other) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(one, other, ignored)) return std::filesystem::is_regular_file(one, ignored);
-  return !std::filesystem::exists(one, ignored) && !std::filesystem::exists(other, ignored) &&
-         std::filesystem::weakly_canonical(one, ignored) == std::filesystem::weakly_canonical(other, ignored);
+  struct stat of_one {
+  }, of_other{};
+  const bool is_one = stat(one.c_str(), &of_one) == 0, is_other = stat(other.c_str(), &of_other) == 0;
+  const auto are_same = [&] { return of_one.st_dev == of_other.st_dev && of_one.st_ino == of_other.st_ino; };
+  if (is_one && is_other) return S_ISREG(of_one.st_mode) && are_same();
+  const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  if (is_one != is_other || name(one) != name(other)) return false;
+  const auto folder = [](const std::string& path) { return path.substr(0, path.rfind('/') + 1) + "."; };
+  return stat(folder(one).c_str(), &of_one) == 0 && stat(folder(other).c_str(), &of_other) == 0 && are_same();
 }
 
 }  // namespace muster::cli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -22,34 +24,57 @@ namespace {
 constexpr std::string_view kFormat = "muster/v1";
 
 // The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
-struct Sections {
-  json::JsonValue format, id, time, policy, topology, topologies, nodes, namespaces, queues, priority_classes,
-      pod_templates, gangs, pods, disruption_budgets, remarks, unread;
+enum class Section : std::uint8_t {
+  kFormat,
+  kId,
+  kTime,
+  kPolicy,
+  kTopology,
+  kTopologies,
+  kNodes,
+  kNamespaces,
+  kQueues,
+  kPriorityClasses,
+  kPodTemplates,
+  kGangs,
+  kPods,
+  kDisruptionBudgets,
+  kRemarks,
+  kUnread
+};
+constexpr std::size_t kSections = static_cast<std::size_t>(Section::kUnread) + 1;
+class Sections {
+ public:
+  void note(Section section, json::JsonValue value) { values_[static_cast<std::size_t>(section)] = value; }
+  json::JsonValue of(Section section) const { return values_[static_cast<std::size_t>(section)]; }
+
+ private:
+  std::array<json::JsonValue, kSections> values_;
 };
 
-template <json::JsonValue Sections::*Member>
+template <Section section>
 bool note(SnapshotInput&, json::JsonValue value, Sections& sections) {
-  sections.*Member = value;
+  sections.note(section, value);
   return true;
 }
 
-constexpr std::array<json::Field<SnapshotInput, Sections>, 16> kSnapshotFields = {
-    {{"format", note<&Sections::format>, true},
-     {"id", note<&Sections::id>},
-     {"time", note<&Sections::time>},
-     {"policy", note<&Sections::policy>},
-     {"topology", note<&Sections::topology>},
-     {"topologies", note<&Sections::topologies>},
-     {"nodes", note<&Sections::nodes>},
-     {"namespaces", note<&Sections::namespaces>},
-     {"queues", note<&Sections::queues>},
-     {"priorityClasses", note<&Sections::priority_classes>},
-     {"podTemplates", note<&Sections::pod_templates>},
-     {"gangs", note<&Sections::gangs>},
-     {"pods", note<&Sections::pods>},
-     {"disruptionBudgets", note<&Sections::disruption_budgets>},
-     {"remarks", note<&Sections::remarks>},
-     {"unread", note<&Sections::unread>}}};
+constexpr std::array<json::Field<SnapshotInput, Sections>, kSections> kSnapshotFields = {
+    {{"format", note<Section::kFormat>, true},
+     {"id", note<Section::kId>},
+     {"time", note<Section::kTime>},
+     {"policy", note<Section::kPolicy>},
+     {"topology", note<Section::kTopology>},
+     {"topologies", note<Section::kTopologies>},
+     {"nodes", note<Section::kNodes>},
+     {"namespaces", note<Section::kNamespaces>},
+     {"queues", note<Section::kQueues>},
+     {"priorityClasses", note<Section::kPriorityClasses>},
+     {"podTemplates", note<Section::kPodTemplates>},
+     {"gangs", note<Section::kGangs>},
+     {"pods", note<Section::kPods>},
+     {"disruptionBudgets", note<Section::kDisruptionBudgets>},
+     {"remarks", note<Section::kRemarks>},
+     {"unread", note<Section::kUnread>}}};
 
 // The same of a part of a snapshot, which need not name the format.
 constexpr auto kPartFields = [] {
@@ -126,23 +151,24 @@ bool read_unread(SnapshotInput& input, json::JsonValue list) {
 }
 
 bool read_sections(SnapshotInput& input, const Sections& sections) {
-  if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
-  if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
+  if (sections.of(Section::kId) && !input.read(sections.of(Section::kId), input.snapshot.id)) return false;
+  if (sections.of(Section::kTime) && !input.read_instant(sections.of(Section::kTime), input.snapshot.time))
+    return false;
   using Read = bool (*)(SnapshotInput&, json::JsonValue);
   const std::array<std::pair<json::JsonValue, Read>, 13> in_order = {
-      {{sections.unread, read_unread},  // first, so that no number of other warnings displaces them
-       {sections.topology, read_topology},
-       {sections.topologies, read_topologies},
-       {sections.pod_templates, read_templates},
-       {sections.nodes, read_nodes},
-       {sections.namespaces, read_namespaces},
-       {sections.queues, read_queues},
-       {sections.priority_classes, read_priority_classes},
-       {sections.gangs, read_gangs},
-       {sections.pods, read_pods},
-       {sections.disruption_budgets, read_disruption_budgets},
-       {sections.policy, read_policy},
-       {sections.remarks, read_remarks}}};
+      {{sections.of(Section::kUnread), read_unread},  // first, so that no number of other warnings displaces them
+       {sections.of(Section::kTopology), read_topology},
+       {sections.of(Section::kTopologies), read_topologies},
+       {sections.of(Section::kPodTemplates), read_templates},
+       {sections.of(Section::kNodes), read_nodes},
+       {sections.of(Section::kNamespaces), read_namespaces},
+       {sections.of(Section::kQueues), read_queues},
+       {sections.of(Section::kPriorityClasses), read_priority_classes},
+       {sections.of(Section::kGangs), read_gangs},
+       {sections.of(Section::kPods), read_pods},
+       {sections.of(Section::kDisruptionBudgets), read_disruption_budgets},
+       {sections.of(Section::kPolicy), read_policy},
+       {sections.of(Section::kRemarks), read_remarks}}};
   for (const auto& [value, read] : in_order) {
     if (value && !read(input, value)) return false;
   }

@@ -15,8 +15,8 @@
 
 namespace muster {
 
-// `code`: kExceeded, kRemark, kUnread, or that of the error which a strict reader makes of it. `object` is the kind of object
-// that `name` names: "node", "pod", "gang", "queue", "priorityClass", "podTemplate", "disruptionBudget", or
+// `code`: kExceeded, kRemark, kUnread, or that of the error which a strict reader makes of it. `object` is the kind of
+// object that `name` names: "node", "pod", "gang", "queue", "priorityClass", "podTemplate", "disruptionBudget", or
 // kImportRemark. If the name cannot be read, it is the path in the line: "$.pods[3]". `message` is for people: what is
 // wrong, and how it was handled.
 struct Warning {
