@@ -70,7 +70,7 @@ class Leadership::Implementation : public std::enable_shared_from_this<Implement
     end();
     if (!std::exchange(is_leading_, false)) return done();
     api_server::ApiRequest request{"PUT", path()};
-    request.timeout = times_.retry;  // whoever wants the Lease has it after its duration in any case
+    request.timeout = times_.retry;  // another agent has the Lease after its duration in any case
     request.content_type = "application/json";
     request.body = body_of("", record_.transitions, record_.acquired);
     client_.send(std::move(request), [done = std::move(done)](const api_server::ApiResponse&) { done(); });

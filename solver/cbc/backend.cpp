@@ -80,8 +80,20 @@ bool has_crossed_bounds(const lp::Milp& milp) {
 }
 
 // Models that CBC need not, or should not, solve: it treats one without columns as no model at all.
+// Whether it has integers that doubles do not tell apart: CBC then looks for an exactness that it cannot reach, for
+// ever.
+bool is_beyond_doubles(const lp::Milp& milp) {
+  constexpr double kMost = 9007199254740992;  // 2^53
+  const auto is_beyond = [](double value) { return std::abs(value) > kMost; };
+  return std::ranges::any_of(milp.objective, is_beyond) || std::ranges::any_of(milp.entry_value, is_beyond);
+}
+
 std::optional<MilpAnswer> trivial_answer(const lp::Milp& milp) {
   MilpAnswer answer;
+  if (is_beyond_doubles(milp)) {
+    answer.status = SolveStatus::kNoSolution;
+    return answer;
+  }
   answer.status = SolveStatus::kInfeasible;
   answer.bound = -lp::kInfinity;
   if (has_crossed_bounds(milp)) return answer;
@@ -427,6 +439,10 @@ void Backend::race(Lane& first, Lane& second, std::chrono::steady_clock::time_po
 
 MilpAnswer Backend::open_lp(const lp::Milp& milp, const MilpRequest& request) {
   Implementation& state = *implementation_;
+  if (is_beyond_doubles(milp)) {
+    state.is_lp_open = false;
+    return *trivial_answer(milp);
+  }
   state.lp = milp;
   std::fill(state.lp.is_integer.begin(), state.lp.is_integer.end(), std::uint8_t{0});
   state.is_lp_open = true;

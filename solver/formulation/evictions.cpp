@@ -412,7 +412,10 @@ void Formulation::add_vain_gang_row(GangClassIndex index) {
   if (gang_class.is_singles || gang_class.running.empty() || !std::ranges::all_of(gang_class.running, is_known)) return;
   const auto pods = static_cast<double>(gang_class.running.size());
   const std::int32_t row = model_.add_row(-lp::kInfinity, pods, "vain_gang" + std::to_string(index.value()));
-  for (const auto& [column, gangs] : gone(index).terms) model_.add_entry(row, column, 1);
+  for (const Exit& exit : exits_[index])  // as stale it goes whatever the others do
+    if (exit.gone >= 0 && channels_[exit.channel].reason != EvictionReason::kStale) model_.add_entry(row, exit.gone, 1);
+  if (const std::int32_t split = gang_columns_[index].split; split >= 0 && !gang_class.leaving.stale)
+    model_.add_entry(row, split, 1);
   for (const auto& [key, reclaim] : reclaims_)
     if (keeps_to_share(reclaim, gang_class.queue)) model_.add_entry(row, reclaim.active, -pods);
   vain_gang_rows_[index] = row;

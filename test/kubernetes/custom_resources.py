@@ -9,9 +9,11 @@ TABLE = (
     ("scheduling.run.ai", "v2alpha2", "podgroups", "PodGroup", True, True),
     ("scheduling.run.ai", "v1alpha2", "bindrequests", "BindRequest", True, True),
     ("kai.scheduler", "v1alpha1", "topologies", "Topology", False, False),
+    ("kai.scheduler", "v1", "schedulingshards", "SchedulingShard", False, True),
     ("scheduling.volcano.sh", "v1beta1", "queues", "Queue", False, True),
     ("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", True, False),
     ("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", True, True),
+    ("scheduling.x-k8s.io", "v1alpha1", "elasticquotas", "ElasticQuota", True, True),
     ("scheduling.sigs.k8s.io", "v1alpha1", "podgroups", "PodGroup", True, True),  # of older releases
     ("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", True, True),
     ("scheduling.koordinator.sh", "v1alpha1", "devices", "Device", False, True),

@@ -1,4 +1,4 @@
-// What queues of Volcano are guaranteed: other queues never get it, even while nobody uses it.
+// What queues of Volcano are guaranteed: other queues never get it, even while no pod uses it.
 #pragma once
 
 #include <cstdint>
