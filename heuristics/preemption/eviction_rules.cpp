@@ -149,7 +149,7 @@ bool EvictionRules::has_reclaimed_by_right(const ClusterState& end_state, GangIn
   const Sides s = sides(problem_.gangs[claimant].queue, problem_.gangs[victim].queue);
   return is_over(usage_before_[s.victim], shares_.share[s.victim], claimant) ||
          (is_over(usage_before_[s.victim], quota_[s.victim], claimant) &&
-          is_within(end_state.queues().usage()[s.claimant], quota_[s.claimant], claimant));
+          !is_over(end_state.queues().usage()[s.claimant], quota_[s.claimant], claimant));
 }
 
 bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const {
@@ -196,10 +196,6 @@ bool EvictionRules::is_over(const QueueAmounts& usage, const QueueAmounts& bound
   return false;
 }
 
-bool EvictionRules::is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const {
-  return !is_over(usage, bound, claimant);
-}
-
 bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim,
                                         const QueueAmounts& added) const {
   const Gang& gang = problem_.gangs[claimant];
@@ -210,8 +206,8 @@ bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex cla
       usage[r] += added[r];
       fixed[r] += added[r];
     }
-    if (!is_within(usage, shares_.share[queue], claimant)) return false;
-    if (!gang.preemptible && !is_within(fixed, quota_[queue], claimant)) return false;
+    if (is_over(usage, shares_.share[queue], claimant)) return false;
+    if (!gang.preemptible && is_over(fixed, quota_[queue], claimant)) return false;
     if (queue == side) break;
   }
   return true;
@@ -327,7 +323,7 @@ bool EvictionRules::reclaim_holds(const ClusterState& end_state, const PlannedEv
   const Sides s = sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[victim].queue);
   const bool by_share = is_over(usage_before_[s.victim], shares_.share[s.victim], eviction.for_gang);
   const bool by_quota = is_over(usage_before_[s.victim], quota_[s.victim], eviction.for_gang) &&
-                        is_within(end_state.queues().usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
+                        !is_over(end_state.queues().usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
   QueueAmounts usage = end_state.queues().usage()[s.victim];
   for (std::size_t r = 0; r < kQueueResources; ++r) usage[r] = saturating_add(usage[r], back[r]);
   return (by_share && is_over(usage, shares_.share[s.victim], eviction.for_gang)) ||
@@ -392,6 +388,38 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
   if (!price_.holds(end_state, evictions)) return false;
   if (!keeps_whole_gangs(end_state, lost) || !keeps_protection(end_state, lost)) return false;
   return reclaims_hold(end_state, lost);
+}
+
+void EvictionRules::name_claimants(const ClusterState& end_state, std::vector<PlannedEviction>& evictions) const {
+  std::set<GangIndex> placed;
+  std::map<NodeIndex, std::set<GangIndex>> by_node;
+  for (const PodIndex pod : problem_.pods.indices()) {
+    if (!fit::is_pending(problem_.pods[pod]) || !end_state.is_present(pod)) continue;
+    placed.insert(problem_.pods[pod].gang);
+    by_node[end_state.node_of(pod)].insert(problem_.pods[pod].gang);
+  }
+  const Actions& actions = problem_.snapshot->policy.actions;
+  const auto may_claim = [&](GangIndex gang, GangIndex victim, EvictionReason reason) {
+    if (!price_.may_claim(gang, victim)) return false;
+    if (reason == EvictionReason::kPreempt) return actions.preempt && may_preempt(gang, victim);
+    if (reason == EvictionReason::kReclaim) return actions.reclaim && has_reclaimed_by_right(end_state, gang, victim);
+    return true;
+  };
+  for (PlannedEviction& eviction : evictions) {
+    if (eviction.reason == EvictionReason::kStale || placed.contains(eviction.for_gang)) continue;
+    const GangIndex victim = problem_.pods[eviction.pod].gang;
+    std::vector<EvictionReason> reasons{eviction.reason};
+    if (eviction.reason == EvictionReason::kPreempt) reasons.push_back(EvictionReason::kReclaim);
+    if (eviction.reason == EvictionReason::kReclaim) reasons.push_back(EvictionReason::kPreempt);
+    const auto name = [&](const std::set<GangIndex>& gangs, EvictionReason reason) {
+      const auto found = std::ranges::find_if(gangs, [&](GangIndex gang) { return may_claim(gang, victim, reason); });
+      if (found != gangs.end()) eviction = {eviction.pod, reason, *found};
+      return found != gangs.end();
+    };
+    for (const EvictionReason reason : reasons) {
+      if (name(by_node[problem_.pods[eviction.pod].node], reason) || name(placed, reason)) break;
+    }
+  }
 }
 
 }  // namespace muster::preemption

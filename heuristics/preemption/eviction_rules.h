@@ -74,6 +74,9 @@ class EvictionRules {
   // Cost: O(kinds x depth + gangs).
   bool surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const;
   void note(const PlannedEviction& eviction, EvictedKinds& kinds) const;
+  // A victim whose claimant is not placed after all gets another claimant, for the same reason if one may, on its
+  // own node if there is one. Cost: O(pods x log + evictions x claimants).
+  void name_claimants(const ClusterState& end_state, std::vector<PlannedEviction>& evictions) const;
 
   // Equal: claimants of one queue that ask for the same resources and are equally preemptible.
   std::uint64_t claimant_kind(GangIndex gang) const;
@@ -101,7 +104,6 @@ class EvictionRules {
   void make_survey() const;
   void look_around() const;
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
-  bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   bool keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,

@@ -29,12 +29,14 @@ bool VictimRights::settle() {
     for (const Unit& unit : units_) note(settle(unit));
     any = any || again;
   }
+  if (gave_way_.empty()) return any;
   for (const GangIndex gang : std::exchange(gave_way_, {})) {
     const auto before = state_.checkpoint();
     const bool is_placed = inputs_.placer.may_place(gang) && !is_satisfied(state_, gang) &&
                            check_.min_resources_hold(gang) && inputs_.placer.place_minimum(gang);
     if (is_placed && !check_.rules_hold()) state_.rollback(before);
   }
+  ledger_.name_claimants();
   return any;
 }
 

@@ -21,7 +21,7 @@ namespace muster::preemption {
 class VictimRights {
  public:
   // All must outlive it.
-  VictimRights(const PreemptionInputs& inputs, const EvictionLedger& ledger, const PlanCheck& check)
+  VictimRights(const PreemptionInputs& inputs, EvictionLedger& ledger, const PlanCheck& check)
       : inputs_(inputs), problem_(inputs.problem), state_(inputs.state), ledger_(ledger), check_(check) {}
 
   // Makes every eviction hold by right. Returns whether the state has changed. Gangs that gave way are placed again if
@@ -61,7 +61,7 @@ class VictimRights {
   const PreemptionInputs& inputs_;
   const Problem& problem_;
   ClusterState& state_;
-  const EvictionLedger& ledger_;
+  EvictionLedger& ledger_;
   const PlanCheck& check_;
   std::vector<PodIndex> lost_;  // of all units
   std::vector<Unit> units_;

@@ -28,7 +28,7 @@ void Offers::offer(ClusterState state, std::vector<PlannedEviction> evictions, b
   }
   if ((is_whole || in_.may_leave) && is_over()) return;
   repair.fill_up(state, in_.options.deadline);
-  if (in_.may_leave) repair.name_claimants(state, evictions);
+  if (in_.may_leave) in_.setting.rules.name_claimants(state, evictions);
   keep_if_best(state, evictions);
 }
 

@@ -84,30 +84,6 @@ bool Repair::fits_at_home(const ClusterState& state, PodIndex pod, const Place& 
   return has_queue_room(state, bounds_, gang, pod_class, home.node);
 }
 
-void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const {
-  std::set<GangIndex> placed;
-  std::map<NodeIndex, std::set<GangIndex>> by_node;
-  for (const PodIndex pod : problem_.pods.indices()) {
-    if (problem_.pods[pod].status != PodStatus::kPending || !state.is_present(pod)) continue;
-    placed.insert(problem_.pods[pod].gang);
-    by_node[state.node_of(pod)].insert(problem_.pods[pod].gang);
-  }
-  for (PlannedEviction& eviction : evictions) {
-    if (eviction.reason != EvictionReason::kPreempt || placed.contains(eviction.for_gang)) continue;
-    const GangIndex victim = problem_.pods[eviction.pod].gang;
-    const auto may_claim = [&](GangIndex gang) {
-      return rules_.may_preempt(gang, victim) && rules_.price().may_claim(gang, victim);
-    };
-    const std::set<GangIndex>& near = by_node[problem_.pods[eviction.pod].node];
-    auto claimant = std::ranges::find_if(near, may_claim);
-    if (claimant == near.end()) {
-      claimant = std::ranges::find_if(placed, may_claim);
-      if (claimant == placed.end()) continue;
-    }
-    eviction.for_gang = *claimant;
-  }
-}
-
 // Gangs with waiting pods, higher priorities first and then larger ones.
 std::vector<GangIndex> Repair::waiting(const ClusterState& state) const {
   std::vector<std::pair<Work, GangIndex>> left;

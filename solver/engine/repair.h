@@ -24,9 +24,6 @@ class Repair {
   // Every pod that can continue where it ran does: of a gang all pods, or enough for its minimum. Higher priorities
   // first. Cost: ends at the deadline.
   void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions, const Deadline& deadline) const;
-  // A victim whose claimant found no place after all gets another claimant that may preempt it, on its own node if
-  // there is one.
-  void name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const;
   // Places what is left out and still fits: minimums by priority, more work first; then elastic pods.
   void fill_up(ClusterState& state, const Deadline& deadline) const;
 

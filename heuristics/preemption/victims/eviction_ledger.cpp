@@ -74,6 +74,14 @@ void EvictionLedger::adopt(const std::vector<PlannedEviction>& evictions) {
   is_local_ = false;
 }
 
+void EvictionLedger::name_claimants() {
+  std::vector<PlannedEviction> named = evictions();
+  rules_.name_claimants(state_, named);
+  for (const PlannedEviction& eviction : named) {
+    if (eviction.reason != EvictionReason::kStale) record(eviction);
+  }
+}
+
 std::vector<PlannedEviction> EvictionLedger::evictions() const {
   std::vector<PlannedEviction> result = stale_;
   for (const PlannedEviction& eviction : log_.entries()) {

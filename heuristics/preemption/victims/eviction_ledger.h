@@ -31,6 +31,8 @@ class EvictionLedger {
   void take(const std::vector<PodIndex>& pods);
   // Records decisions that were made elsewhere; the state already is as they leave it.
   void adopt(const std::vector<PlannedEviction>& evictions);
+  // Those whose claimant is not placed after all get another, if one may evict them.
+  void name_claimants();
   // An attempt begins that may evict or move pods: from now on rules of evictions have to be checked.
   void expect_evictions() { has_evicted_ = true; }
   bool has_evicted() const { return has_evicted_; }

@@ -66,6 +66,37 @@ TEST_F(Ledger, RollsTheStateBackWithItsRecords) {
   EXPECT_FALSE(ledger_.has_evicted());
 }
 
+TEST_F(Ledger, TheVictimsOfAClaimantThatIsNotPlacedGetAnother) {
+  ledger_.take({low_, high_});
+  all_.state.put(all_.pod("two"), all_.node("a"), {0, 1});
+  ledger_.name_claimants();
+  ASSERT_EQ(ledger_.evictions().size(), 2U);
+  for (const PlannedEviction& eviction : ledger_.evictions()) EXPECT_EQ(eviction.for_gang, all_.problem.gang("two"));
+}
+
+// Queue `left` is beyond its share; `fill`, of queue `right`, may reclaim what `new` would have preempted.
+class LedgerOfTwoQueues : public Ledger {
+ protected:
+  LedgerOfTwoQueues()
+      : Ledger(R"("queues":[{"name":"left","gpu":{"quota":0}},{"name":"right","gpu":{"quota":2}}],
+          "nodes":[{"name":"a","gpus":{"count":2}}],
+          "pods":[{"name":"low","queue":"left","node":"a","gpus":[0],"gpu":{"count":1},"priority":1},
+                  {"name":"high","queue":"left","node":"a","gpus":[1],"gpu":{"count":1},"priority":5},
+                  {"name":"new","queue":"left","gpu":{"count":1},"priority":9},
+                  {"name":"fill","queue":"right","gpu":{"count":2},"priority":1}])") {}
+};
+
+TEST_F(LedgerOfTwoQueues, AnotherClaimantMayHaveAnotherReason) {
+  ledger_.take({low_, high_});
+  all_.state.put(all_.pod("fill"), all_.node("a"), {0, 1});
+  ledger_.name_claimants();
+  ASSERT_EQ(ledger_.evictions().size(), 2U);
+  for (const PlannedEviction& eviction : ledger_.evictions()) {
+    EXPECT_EQ(eviction.for_gang, all_.problem.gang("fill"));
+    EXPECT_EQ(eviction.reason, EvictionReason::kReclaim);
+  }
+}
+
 TEST_F(Ledger, TheLossIsThatOfPodsThatArePlacedNowhere) {
   const Pod& high = all_.problem->pods[high_];
   ledger_.take({low_, high_});

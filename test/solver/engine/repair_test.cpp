@@ -44,7 +44,7 @@ struct TwoNodes {
 };
 constexpr PodIndex kA{0}, kB{1}, kW{2}, kV{3};
 constexpr NodeIndex kM{0}, kN{1};
-constexpr GangIndex kH{1}, kI{2};
+constexpr GangIndex kH{1};
 const std::vector<PlannedEviction> kBothGo = {{kA, EvictionReason::kPreempt, kH}, {kB, EvictionReason::kPreempt, kH}};
 
 TEST(BringBack, KeepsAnEvictedPodIfItsPlaceIsFree) {
@@ -63,16 +63,6 @@ TEST(BringBack, BringsNoPartOfAGangThatIsLessThanItsMinimum) {
   two.state.put(kV, kM, {0, 1, 2});
   two.repair.bring_back(two.state, kBothGo, Deadline(Deadline::Clock::now() + std::chrono::hours(1), false));
   EXPECT_FALSE(two.state.is_present(kA) || two.state.is_present(kB));
-}
-
-// `h` found no place; `i`, on the node that the two have left, may preempt them, too.
-TEST(NameClaimants, NamesOneThatIsPlacedWhereTheOtherIsNot) {
-  TwoNodes two;
-  for (const PodIndex pod : {kA, kB}) two.state.take(pod);
-  two.state.put(kV, kM, {0, 1, 2});
-  std::vector<PlannedEviction> evictions = kBothGo;
-  two.repair.name_claimants(two.state, evictions);
-  for (const PlannedEviction& eviction : evictions) EXPECT_EQ(eviction.for_gang, kI);
 }
 
 // The node n has room for one of the two that wait: the higher priority, although it asks for more.
