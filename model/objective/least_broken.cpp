@@ -119,11 +119,12 @@ std::int64_t LeastBroken::by_price(const PodPrice& price) const {
   std::int64_t asked = asked_for(price);
   std::vector<std::int64_t> freeable, idle;
   if (asked <= 0) return freeable_ - most_freed_;
-  // Pods on cordoned nodes stay or leave, and no pod is added there.
+  // Pods on cordoned nodes stay or leave, and no pod is added there. Pods that break no node by running there may stay.
   for (const PodIndex pod : in_.problem.pods.indices()) {
     if (in_.leaves[pod] == 0 || is_on_exceeded(pod)) continue;
     const NodeIndex node = in_.problem.pods[pod].node;
-    if (in_.problem.class_of(node).cordoned)
+    const bool may_be_whole = use_[node] == Use::kIdle || use_[node] == Use::kFreeable;
+    if (in_.problem.class_of(node).cordoned || (may_be_whole && !in_.whole_nodes.breaks(pod, node)))
       asked = saturating_subtract(asked, price.of_pod(in_.problem.class_of(pod)));
   }
   for (const NodeIndex node : in_.problem.nodes.indices()) {
