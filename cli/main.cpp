@@ -22,6 +22,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
+#include "io/json/json_document.h"
 #include "solver/cbc/backend.h"
 
 namespace muster::cli {
@@ -94,6 +95,7 @@ int main(int argc, char** argv) {
   const std::string_view command = argv[1];
   muster::cli::keep_memory();
   try {
+    muster::json::choose_parser();
     return muster::cli::dispatch(argc - 1, argv + 1);
   } catch (const muster::cli::UsageError& error) {
     return muster::cli::fail(command, error.what(), muster::cli::kExitUsage);

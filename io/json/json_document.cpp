@@ -200,6 +200,8 @@ std::string path_of(JsonValue value) {
   return path;
 }
 
+void choose_parser() { static_cast<void>(simdjson::get_active_implementation()->name()); }
+
 bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 void append_path_key(std::string& path, std::string_view key) {

@@ -205,6 +205,9 @@ class JsonDocument {
   std::unique_ptr<Implementation> implementation_;
 };
 
+// Chooses the parser for the processor. Otherwise the first parse does, which without memory would end the program.
+void choose_parser();
+
 // Whether the text is valid UTF-8.
 bool is_utf8(std::string_view text);
 
