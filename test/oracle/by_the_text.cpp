@@ -10,10 +10,11 @@
 #include <functional>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 using Json = nlohmann::ordered_json;
 using Int = std::int64_t;
@@ -74,8 +75,8 @@ struct Pod {
   Status status = Status::Pending;
   int node = -1;
   std::vector<int> devices;
-  int count = 0;     // devices it uses
-  Int part = kMicro; // of each, in millionths
+  int count = 0;      // devices it uses
+  Int part = kMicro;  // of each, in millionths
   Int ask[Resources] = {};
   Int started = 0;
   Int work = 0, weighted = 0;
@@ -134,7 +135,7 @@ struct Snapshot {
   Int usageFactor = kMicro;
   Int time = 0;
   Int total[Resources] = {};
-  Int gpuThousandths = 0;  // of the cluster; one GPU if it has none
+  Int gpuThousandths = 0;           // of the cluster; one GPU if it has none
   std::vector<std::string> levels;  // of the one topology
   std::map<std::string, int> nodeIndex, podIndex, gangIndex, queueIndex;
   std::vector<Int> priorities;  // effective, highest first
@@ -346,7 +347,8 @@ Snapshot read(const Json& j) {
     if (g.contains("topology")) x.required = g["topology"].value("required", std::string());
     if (g.contains("minResources"))
       for (int r = 0; r < Resources; ++r)
-        if (g["minResources"].contains(kResourceNames[r])) x.needs[r] = quantity(g["minResources"][kResourceNames[r]], scaleOf(r));
+        if (g["minResources"].contains(kResourceNames[r]))
+          x.needs[r] = quantity(g["minResources"][kResourceNames[r]], scaleOf(r));
     x.waited = std::max<Int>(0, s.time - x.created);
     if (aging > 0) x.priority += x.waited / aging;
     s.gangIndex[x.name] = static_cast<int>(s.gangs.size());
@@ -474,8 +476,7 @@ Snapshot read(const Json& j) {
       p.work = (p.part * p.count + 500) / 1000;
     } else {
       for (int r : {int(Cpu), int(Memory)})
-        if (s.total[r] > 0)
-          p.work = std::max(p.work, static_cast<Int>(Wide(p.ask[r]) * s.gpuThousandths / s.total[r]));
+        if (s.total[r] > 0) p.work = std::max(p.work, static_cast<Int>(Wide(p.ask[r]) * s.gpuThousandths / s.total[r]));
     }
     p.work = std::max<Int>(1, p.work);
     p.weighted = std::max<Int>(1, std::llround(static_cast<double>(p.work) * s.gangs[p.gang].weight));
@@ -577,7 +578,7 @@ Snapshot read(const Json& j) {
 struct State {
   std::vector<char> present, placedNew, moved, gone;  // by pod; gone: evicted and not placed again
   std::vector<Int> usage, guarded;                    // by queue x resource
-  std::vector<int> presentOf, lostOf, newOf, anyOf;   // by gang: present (with succeeded), evicted, newly placed, placed
+  std::vector<int> presentOf, lostOf, newOf, anyOf;  // by gang: present (with succeeded), evicted, newly placed, placed
 };
 
 State stateOf(const Snapshot& s, const Plan& plan) {
@@ -734,8 +735,10 @@ std::string lowerThanNeeded(const Snapshot& s, const State& t, const Plan& plan)
       Int sum[Resources] = {};
       for (std::size_t k = 0; k < ran.size(); ++k)
         for (int r = 0; r < Resources; ++r) {
-          if (static_cast<Int>(k) < s.gangs[gang].minimum) sum[r] += s.pods[ran[k]].ask[r];
-          else top[r] = std::max(top[r], s.pods[ran[k]].ask[r]);
+          if (static_cast<Int>(k) < s.gangs[gang].minimum)
+            sum[r] += s.pods[ran[k]].ask[r];
+          else
+            top[r] = std::max(top[r], s.pods[ran[k]].ask[r]);
         }
       for (int r = 0; r < Resources; ++r) top[r] = std::max(top[r], sum[r]);
     }
@@ -774,7 +777,7 @@ bool priceKept(const Snapshot& s, const Plan& plan) {
   return true;
 }
 
-// Rules that depend on who is placed, evicted and moved, and not on where or for whom.
+// Rules that depend on which pods are placed, evicted and moved, and not on where or for which gang.
 std::string setBreaks(const Snapshot& s, const State& t, const Plan& plan) {
   Int moves = 0;
   for (std::size_t i = 0; i < s.pods.size(); ++i) {
@@ -830,21 +833,25 @@ std::string setBreaks(const Snapshot& s, const State& t, const Plan& plan) {
 std::string reasonBreaks(const Snapshot& s, const State& t, const Plan& plan, int i) {
   int g = plan.claimant[i];
   switch (plan.reason[i]) {
-    case Reason::Preempt: return g < 0 ? "for" : preemptBreaks(s, t, g, i);
-    case Reason::Reclaim: return g < 0 ? "for" : reclaimBreaks(s, t, g, i);
-    case Reason::Consolidate: return g < 0 ? "for" : t.anyOf[g] == 0 ? "consolidate: no placement" : "";
-    default: return "";
+    case Reason::Preempt:
+      return g < 0 ? "for" : preemptBreaks(s, t, g, i);
+    case Reason::Reclaim:
+      return g < 0 ? "for" : reclaimBreaks(s, t, g, i);
+    case Reason::Consolidate:
+      return g < 0 ? "for" : t.anyOf[g] == 0 ? "consolidate: no placement" : "";
+    default:
+      return "";
   }
 }
 
 // ---------------------------------------------------------------- not in vain
 
-struct NodeRoom {
+struct NodeResidual {
   Int cpu = 0, memory = 0;
   std::vector<Int> load;  // of each device, in millionths
 };
 
-bool take(NodeRoom& room, const Pod& p, const std::vector<int>& devices) {
+bool take(NodeResidual& room, const Pod& p, const std::vector<int>& devices) {
   room.cpu -= p.ask[Cpu];
   room.memory -= p.ask[Memory];
   bool ok = room.cpu >= 0 && room.memory >= 0;
@@ -855,7 +862,7 @@ bool take(NodeRoom& room, const Pod& p, const std::vector<int>& devices) {
   return ok;
 }
 
-NodeRoom emptyRoom(const Node& n) { return {n.cpu, n.memory, std::vector<Int>(n.devices, 0)}; }
+NodeResidual emptyRoom(const Node& n) { return {n.cpu, n.memory, std::vector<Int>(n.devices, 0)}; }
 
 bool inOneDomain(const Snapshot& s, const std::string& level, const std::vector<int>& nodes) {
   std::vector<std::string> first;
@@ -874,7 +881,8 @@ bool inOneDomain(const Snapshot& s, const std::string& level, const std::vector<
 }
 
 // minResources: what is free on the nodes that the gang's pods could use, without newly placed pods.
-bool roomCovers(const Snapshot& s, const Plan& plan, int g, const std::vector<char>& moves, const std::vector<int>& unit) {
+bool roomCovers(const Snapshot& s, const Plan& plan, int g, const std::vector<char>& moves,
+                const std::vector<int>& unit) {
   const Gang& gang = s.gangs[g];
   if (gang.started) return true;
   Int free[Resources] = {};
@@ -904,13 +912,13 @@ bool couldHaveStayed(const Snapshot& s, const State& t, const Plan& plan, const 
   std::set<int> nodes;
   for (int p : unit) nodes.insert(s.pods[p].node);
   for (int n : nodes) {
-    NodeRoom base = emptyRoom(s.nodes[n]);
+    NodeResidual base = emptyRoom(s.nodes[n]);
     for (std::size_t i = 0; i < s.pods.size(); ++i)
       if (s.pods[i].status == Status::Running && plan.reason[i] == Reason::None && s.pods[i].node == n)
         take(base, s.pods[i], s.pods[i].devices);
     for (int p : unit)
       if (s.pods[p].node == n && !take(base, s.pods[p], s.pods[p].devices)) return false;
-    NodeRoom same = base;
+    NodeResidual same = base;
     bool fits = true;
     std::vector<int> pods;
     for (std::size_t i = 0; i < s.pods.size(); ++i)
@@ -981,8 +989,7 @@ bool couldHaveStayed(const Snapshot& s, const State& t, const Plan& plan, const 
 std::string inVain(const Snapshot& s, const State& t, const Plan& plan) {
   auto n = s.pods.size();
   bool any = false;
-  for (std::size_t i = 0; i < n; ++i)
-    any = any || (plan.reason[i] != Reason::None && plan.reason[i] != Reason::Stale);
+  for (std::size_t i = 0; i < n; ++i) any = any || (plan.reason[i] != Reason::None && plan.reason[i] != Reason::Stale);
   if (!any) return "";
   // For which gangs each pod is placed.
   std::vector<std::uint32_t> purpose(n, 0);
@@ -1009,8 +1016,10 @@ std::string inVain(const Snapshot& s, const State& t, const Plan& plan) {
     std::vector<int> whole;
     for (int p : s.gangs[g].pods) {
       if (plan.reason[p] == Reason::None || plan.reason[p] == Reason::Stale) continue;
-      if (t.moved[p] || hasMinimum(s, t, static_cast<int>(g))) units.push_back({p});
-      else whole.push_back(p);
+      if (t.moved[p] || hasMinimum(s, t, static_cast<int>(g)))
+        units.push_back({p});
+      else
+        whole.push_back(p);
     }
     if (!whole.empty()) units.push_back(whole);
   }
@@ -1050,7 +1059,8 @@ Int partOf(Int amount, Int total, Int scale) { return total > 0 ? static_cast<In
 // Shares or quotas of a queue as work: of pods with GPUs, and of pods without.
 std::pair<Int, Int> asWork(const Snapshot& s, const Queue& q, bool quota) {
   Int v[Resources];
-  for (int r = 0; r < Resources; ++r) v[r] = quota ? std::min(q.quota[r], q.quota[r] >= kNone ? s.total[r] : kNone) : q.fair[r];
+  for (int r = 0; r < Resources; ++r)
+    v[r] = quota ? std::min(q.quota[r], q.quota[r] >= kNone ? s.total[r] : kNone) : q.fair[r];
   return {v[Gpu] / 1000, std::max(partOf(v[Cpu], s.total[Cpu], s.gpuThousandths),
                                   partOf(v[Memory], s.total[Memory], s.gpuThousandths))};
 }
@@ -1121,8 +1131,10 @@ std::vector<Level> upperLevels(const Snapshot& s, const State& t, const Plan& pl
         Int minimum = 0;
         for (std::size_t k = 0; k < pods.size(); ++k) {
           if ((s.pods[pods[k]].count > 0) != gpu) continue;
-          if (static_cast<Int>(k) < gang.minimum) minimum += s.pods[pods[k]].work;
-          else units[gang.queue].push_back(s.pods[pods[k]].work);
+          if (static_cast<Int>(k) < gang.minimum)
+            minimum += s.pods[pods[k]].work;
+          else
+            units[gang.queue].push_back(s.pods[pods[k]].work);
         }
         if (minimum > 0) units[gang.queue].push_back(minimum);
       }
@@ -1199,7 +1211,9 @@ std::vector<Class> expectedWorkload(const Snapshot& s) {
     classes.push_back({p.count, p.part, p.ask[Cpu], p.ask[Memory], v, 1});
     ++all;
     for (std::size_t n = 0; n < s.nodes.size(); ++n)
-      if (v[n] && !s.nodes[n].cordoned && p.count > 0 && p.part == kMicro && p.count >= 2 && p.count == s.nodes[n].devices) whole = true;
+      if (v[n] && !s.nodes[n].cordoned && p.count > 0 && p.part == kMicro && p.count >= 2 &&
+          p.count == s.nodes[n].devices)
+        whole = true;
   }
   if (!whole) {
     std::set<std::pair<int, std::string>> kinds;
@@ -1218,8 +1232,10 @@ std::vector<Class> expectedWorkload(const Snapshot& s) {
     auto same = std::find_if(merged.begin(), merged.end(), [&](const Class& m) {
       return m.count == c.count && m.part == c.part && m.cpu == c.cpu && m.memory == c.memory && m.mayUse == c.mayUse;
     });
-    if (same == merged.end()) merged.push_back(c);
-    else same->weight += c.weight;
+    if (same == merged.end())
+      merged.push_back(c);
+    else
+      same->weight += c.weight;
   }
   for (auto& c : merged) c.weight = std::round(c.weight * 1e6 / all) / 1e6;
   return merged;
@@ -1228,7 +1244,8 @@ std::vector<Class> expectedWorkload(const Snapshot& s) {
 std::vector<Level> lowerLevels(const Snapshot& s, const State& t, const Plan& plan, const std::vector<Class>& classes) {
   std::vector<Level> levels;
   auto nodeOf = [&](std::size_t i) { return plan.node[i] >= 0 ? plan.node[i] : s.pods[i].node; };
-  bool gpus = false;
+  bool gpus = false, anyDevice = false;
+  for (auto& n : s.nodes) anyDevice = anyDevice || n.devices > 0;
   for (auto& n : s.nodes) gpus = gpus || (!n.cordoned && n.devices > 0);
   if (!s.spread && s.wholeNodes) {
     Int whole = 0, domains = 0;
@@ -1282,7 +1299,8 @@ std::vector<Level> lowerLevels(const Snapshot& s, const State& t, const Plan& pl
     for (std::size_t i = 0; i < s.pods.size(); ++i) {
       if (plan.node[i] < 0 || s.pods[i].count > 0 || s.nodes[plan.node[i]].devices == 0) continue;
       bool other = false;
-      for (std::size_t n = 0; n < s.nodes.size(); ++n) other = other || (s.pods[i].mayUse[n] && s.nodes[n].devices == 0);
+      for (std::size_t n = 0; n < s.nodes.size(); ++n)
+        other = other || (s.pods[i].mayUse[n] && s.nodes[n].devices == 0);
       stray += other;
     }
     levels.push_back({"wholeNodes", 0, false, true, double(whole)});
@@ -1299,13 +1317,13 @@ std::vector<Level> lowerLevels(const Snapshot& s, const State& t, const Plan& pl
   levels.push_back({"preference", 0, false, true, double(preference)});
   double last = 0;
   for (std::size_t n = 0; n < s.nodes.size(); ++n) {
-    NodeRoom room = emptyRoom(s.nodes[n]);
+    NodeResidual room = emptyRoom(s.nodes[n]);
     for (std::size_t i = 0; i < s.pods.size(); ++i)
       if (t.present[i] && nodeOf(i) == static_cast<int>(n))
         take(room, s.pods[i], plan.node[i] >= 0 ? plan.devices[i] : s.pods[i].devices);
     if (s.spread) {
       double used = 0;
-      if (gpus)
+      if (anyDevice)
         for (Int l : room.load) used += double(l) / 1000;
       else
         used = double(s.nodes[n].cpu - room.cpu);
@@ -1322,7 +1340,8 @@ std::vector<Level> lowerLevels(const Snapshot& s, const State& t, const Plan& pl
           ++fit;
           usable += double(kMicro - l) / 1000;
         }
-      bool can = c.mayUse[n] && !s.nodes[n].cordoned && c.count > 0 && fit >= c.count && room.cpu >= c.cpu && room.memory >= c.memory;
+      bool can = c.mayUse[n] && !s.nodes[n].cordoned && c.count > 0 && fit >= c.count && room.cpu >= c.cpu &&
+                 room.memory >= c.memory;
       last += c.weight * (can ? idle - usable : idle);
     }
   }
@@ -1371,7 +1390,8 @@ Json levelsOf(const std::vector<Level>& levels) {
 std::string phaseOf(const Snapshot& s, const State& t, const Plan& plan, int g) {
   const Gang& gang = s.gangs[g];
   bool stale = false, stays = false;
-  int present = 0, evicted = 0, before = 0, now = 0, succeeded = 0, pendingLeft = 0, gated = 0, immediate = 0, ungated = 0;
+  int present = 0, evicted = 0, before = 0, now = 0, succeeded = 0, pendingLeft = 0, gated = 0, immediate = 0,
+      ungated = 0;
   for (int p : gang.pods) {
     const Pod& x = s.pods[p];
     stale = stale || plan.reason[p] == Reason::Stale;
@@ -1392,7 +1412,8 @@ std::string phaseOf(const Snapshot& s, const State& t, const Plan& plan, int g) 
   if (immediate > 0 && immediate + succeeded >= gang.minimum) return "Scheduled";
   if (present > 0 && present + succeeded >= gang.minimum) return "Waiting";
   if (gang.timedOut) return "TimedOut";
-  if (gated > 0 && (pendingLeft == 0 || (ungated + succeeded < gang.minimum && ungated + gated + succeeded >= gang.minimum)))
+  if (gated > 0 &&
+      (pendingLeft == 0 || (ungated + succeeded < gang.minimum && ungated + gated + succeeded >= gang.minimum)))
     return "Gated";
   return "Unschedulable";
 }
@@ -1433,7 +1454,8 @@ Json check(const Snapshot& s, const Json& j, const std::vector<Class>& classes) 
     if (p.contains("gpus"))
       for (auto& d : p["gpus"]) {
         int index = d["index"];
-        if (index < 0 || index >= s.nodes[plan.node[i]].devices || std::count(plan.devices[i].begin(), plan.devices[i].end(), index)) {
+        if (index < 0 || index >= s.nodes[plan.node[i]].devices ||
+            std::count(plan.devices[i].begin(), plan.devices[i].end(), index)) {
           bad("devices");
           continue;
         }
@@ -1482,7 +1504,7 @@ Json check(const Snapshot& s, const Json& j, const std::vector<Class>& classes) 
     for (std::size_t i = 0; i < n; ++i)
       if (leaves[i] && s.pods[i].node == static_cast<int>(m)) going.push_back(static_cast<int>(i));
     for (std::uint32_t mask = 0; mask < (1U << going.size()); ++mask) {
-      NodeRoom room = emptyRoom(s.nodes[m]);
+      NodeResidual room = emptyRoom(s.nodes[m]);
       bool ok = true;
       for (std::size_t i = 0; i < n; ++i) {
         const Pod& x = s.pods[i];
@@ -1538,7 +1560,7 @@ Json check(const Snapshot& s, const Json& j, const std::vector<Class>& classes) 
 // ---------------------------------------------------------------- the search
 
 struct Choice {
-  Plan plan;  // who is placed (node 0), evicted and moved
+  Plan plan;  // which pods are placed (at node 0), evicted and moved
   State state;
   std::vector<Level> upper;
 };
@@ -1674,7 +1696,8 @@ struct Search {
         return;
       }
       if (i == s.pods.size()) {
-        if (lowerThanNeeded(s, c.state, plan).empty() && tooEarly(s, c.state, plan).empty() && priceKept(s, plan)) out.push_back(plan);
+        if (lowerThanNeeded(s, c.state, plan).empty() && tooEarly(s, c.state, plan).empty() && priceKept(s, plan))
+          out.push_back(plan);
         return;
       }
       if (c.plan.reason[i] == Reason::Preempt) {
@@ -1710,16 +1733,19 @@ struct Search {
   }
 
   void where(Choice& c, const std::vector<Plan>& ways) {
-    std::vector<NodeRoom> rooms;
+    std::vector<NodeResidual> rooms;
     for (auto& m : s.nodes) rooms.push_back(emptyRoom(m));
     std::vector<int> placed;
     for (std::size_t i = 0; i < s.pods.size(); ++i) {
       const Pod& p = s.pods[i];
-      if (c.plan.node[i] >= 0) placed.push_back(static_cast<int>(i));
-      else if (c.state.present[i]) take(rooms[p.node], p, p.devices);
+      if (c.plan.node[i] >= 0)
+        placed.push_back(static_cast<int>(i));
+      else if (c.state.present[i])
+        take(rooms[p.node], p, p.devices);
     }
     std::stable_sort(placed.begin(), placed.end(), [&](int a, int b) {
-      return std::make_tuple(-s.pods[a].ask[Gpu], s.pods[a].kind) < std::make_tuple(-s.pods[b].ask[Gpu], s.pods[b].kind);
+      return std::make_tuple(-s.pods[a].ask[Gpu], s.pods[a].kind) <
+             std::make_tuple(-s.pods[b].ask[Gpu], s.pods[b].kind);
     });
     bool fractions = false;
     for (auto& p : s.pods) fractions = fractions || p.part < kMicro;
@@ -1752,7 +1778,7 @@ struct Search {
         for (int d = 0; d < s.nodes[m].devices; ++d)
           if (rooms[m].load[d] + p.part <= kMicro) free.push_back(d);
         if (static_cast<int>(free.size()) < p.count) continue;
-        NodeRoom before = rooms[m];
+        NodeResidual before = rooms[m];
         plan.node[i] = m;
         if (!fractions || p.count == 0) {
           free.resize(p.count);
@@ -1790,7 +1816,8 @@ struct Search {
 
   bool alike(const Plan& plan, const std::vector<int>& placed, std::size_t k, int m, int a, int b) const {
     for (auto& p : s.pods)
-      if (p.node == m && (std::count(p.devices.begin(), p.devices.end(), a) || std::count(p.devices.begin(), p.devices.end(), b)))
+      if (p.node == m &&
+          (std::count(p.devices.begin(), p.devices.end(), a) || std::count(p.devices.begin(), p.devices.end(), b)))
         return false;
     for (std::size_t x = 0; x < k; ++x) {
       if (plan.node[placed[x]] != m) continue;

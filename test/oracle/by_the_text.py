@@ -7,10 +7,14 @@ shares, priorities, elastic gangs, budgets and other bounds on evictions. by_the
 enumerates all plans that the text allows and their values. Of each plan of the program it then holds:
 
 - the plan keeps every rule of the text, and states its own values, shares and phases rightly;
-- a plan that is proven optimal has the best values, and no bound of another plan is beaten.
+- a plan that is proven optimal has the best values, and no bound of another plan is beaten;
+- the program never warns that one of its plans refutes one of its bounds.
 
 Each difference is one JSON line on stdout. The exit code is 1 if there is any. --shrink makes each as small as it can.
 --self-check breaks one rule after another in plans and wants the brute force to refuse each.
+
+Left out: subgroups, affinity and spread of pods, host ports, MIG slices, memory requests, taints that bind, nodes whose
+pods exceed them, other schedulers, and rules over time (durations, reservations).
 """
 
 import argparse
@@ -98,7 +102,7 @@ def make_policy(rng, moves):
     return policy
 
 
-def make_instance(seed, index, moves, more=True):
+def make_instance(seed, index, moves, stale=0.08):
     rng = random.Random(f"{seed}/{index}")
     if moves is None:
         moves = 1 if rng.random() < 0.4 else 0
@@ -211,7 +215,7 @@ def make_instance(seed, index, moves, more=True):
             continue
         ran = sum(1 for p in mine if p.get("status") != "releasing" and "node" in p)
         gang["minMember"] = max(0, ran if rng.random() < 0.45 else rng.randint(0 if rng.random() < 0.1 else 1, max(1, ran)))
-        if rng.random() < 0.08:
+        if rng.random() < stale:
             gang["minMember"] = ran + 1
             if rng.random() < 0.7:
                 gang["staleSince"] = NOW - rng.choice([0, 30, 100])
@@ -249,14 +253,14 @@ def make_instance(seed, index, moves, more=True):
                 pod["status"] = "gated"
             if rng.random() < 0.03:
                 pod["gpu"] = {"count": rng.choice([1, 2])}
-            if more and rng.random() < 0.05:
+            if rng.random() < 0.05:
                 pod["nominatedNode"] = rng.choice(nodes)["name"]
             pods.append(pod)
-        if more and rng.random() < 0.06:
+        if rng.random() < 0.06:
             gang["minResources"] = {"gpu": rng.randint(1, 4)} if rng.random() < 0.8 or not cpus else {"cpu": rng.randint(1, 6)}
         gangs.append(gang)
     for node in nodes:
-        if more and rng.random() < 0.05:
+        if rng.random() < 0.05:
             node["taints"] = [{"key": "soft", "effect": "PreferNoSchedule"}]
         if rng.random() < 0.03:
             node["unschedulable"] = True
@@ -543,7 +547,7 @@ def self_check(oracle):
         nonlocal failures, cases
         cases += 1
         broken = oracle.ask(snapshot, [{"placements": placements, "evictions": evictions}], False)["plans"][0]["broken"]
-        # An eviction that nobody may ask for is in vain, too.
+        # An eviction that no gang may ask for is in vain, too.
         follows = ("in vain", "reclaim: lower than needed", "after: ", "run time")
         ok = broken == [] if rule is None else any(b.startswith(rule) for b in broken) and all(
             b.startswith((rule, *follows)) for b in broken)
@@ -671,6 +675,7 @@ def main():
     parser.add_argument("--engines", default="auto,milp,greedy")
     parser.add_argument("--budget", default="10s")
     parser.add_argument("--moves", choices=["none", "some", "mixed"], default="mixed")
+    parser.add_argument("--stale", type=float, default=0.08, help="how many running gangs are below their minimum")
     parser.add_argument("--batch", type=int, default=100)
     parser.add_argument("--shrink", type=int, default=0, help="shrink the first N differences of each kind")
     parser.add_argument("--self-check", action="store_true")
@@ -694,7 +699,7 @@ def main():
         if snapshots:
             batch = [snapshots[i - args.first] for i in numbers]
         else:
-            batch = [make_instance(args.seed, i, moves) for i in numbers]
+            batch = [make_instance(args.seed, i, moves, args.stale) for i in numbers]
         solved = {}
         for engine in args.engines.split(","):
             begin = time.time()
