@@ -303,11 +303,13 @@ class Oracle:
 def build():
     """Compiles the brute force, once for each version of its source."""
     source = HERE / "by_the_text.cpp"
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    texts = [path.read_bytes() for path in sorted(HERE.glob("*.h")) + [source]]
+    digest = hashlib.sha256(b"".join(texts)).hexdigest()[:16]
     binary = pathlib.Path(tempfile.gettempdir()) / f"by_the_text-{os.getuid()}-{digest}"
     if not binary.exists():
         part = binary.with_suffix(f".{os.getpid()}")
-        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O2", str(source), "-o", str(part)], check=True)
+        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O2", "-I", str(HERE.parents[1]), str(source),
+                        "-o", str(part)], check=True)
         part.rename(binary)
     return str(binary)
 
