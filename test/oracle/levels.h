@@ -197,8 +197,7 @@ std::vector<Class> expectedWorkload(const Snapshot& s) {
 std::vector<Level> lowerLevels(const Snapshot& s, const State& t, const Plan& plan, const std::vector<Class>& classes) {
   std::vector<Level> levels;
   auto nodeOf = [&](std::size_t i) { return plan.node[i] >= 0 ? plan.node[i] : s.pods[i].node; };
-  bool gpus = false, anyDevice = false;
-  for (auto& n : s.nodes) anyDevice = anyDevice || n.devices > 0;
+  bool gpus = false, anyDevice = s.total[Gpu] > 0;
   for (auto& n : s.nodes) gpus = gpus || (!n.cordoned && n.devices > 0);
   if (!s.spread && s.wholeNodes) {
     Int whole = 0, domains = 0;
