@@ -403,13 +403,17 @@ std::int32_t Formulation::add_vain_row(RunningCellIndex cell, const char* label)
   return row;
 }
 
-// A gang leaves whole only if one of its pods had to.
+// A gang leaves whole only if one of its pods had to. Of pods that share a node each may fit by itself, and not both:
+// then the row does not hold.
 void Formulation::add_vain_gang_row(GangClassIndex index) {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   const auto is_known = [&](RunningCellIndex cell) {
     return in_.demand.running[cell].count() == 1 && right_rows_[cell] >= 0;
   };
   if (gang_class.is_singles || gang_class.running.empty() || !std::ranges::all_of(gang_class.running, is_known)) return;
+  std::set<NodeIndex> nodes;
+  for (const RunningCellIndex cell : gang_class.running)
+    if (!nodes.insert(in_.problem.pods[in_.demand.running[cell].pods.front()].node).second) return;
   const auto pods = static_cast<double>(gang_class.running.size());
   const std::int32_t row = model_.add_row(-lp::kInfinity, pods, "vain_gang" + std::to_string(index.value()));
   for (const Exit& exit : exits_[index])  // as stale it goes whatever the others do
