@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <exception>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -23,6 +24,7 @@ namespace asio = boost::asio;
 
 constexpr int kAcceptedAtOnce = 64;  // then others have their turn
 constexpr std::chrono::milliseconds kOutOfDescriptors{100};
+constexpr std::chrono::milliseconds kOutOfMemory{10};
 
 constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
@@ -37,7 +39,18 @@ struct HttpServer::Implementation {
     for (auto& listener : listeners) await(listener);
   }
 
+  // Whatever becomes of single connections, the listener goes on.
   void await(asio::posix::stream_descriptor& listener) {
+    while (true) {
+      try {
+        return wait_for(listener);
+      } catch (const std::exception&) {
+        std::this_thread::sleep_for(kOutOfMemory);
+      }
+    }
+  }
+
+  void wait_for(asio::posix::stream_descriptor& listener) {
     listener.async_wait(asio::posix::stream_descriptor::wait_read, [this, &listener](const SocketError& error) {
       if (error || context.is_draining) return;
       if (accept_some(listener, kAcceptedAtOnce)) return await(listener);
@@ -70,8 +83,14 @@ struct HttpServer::Implementation {
       ::close(descriptor);
       return context.service.dropped("max_connections");
     }
-    const auto connection = make_connection(context, descriptor);
-    context.connections.insert(connection);
+    std::shared_ptr<HttpConnection> connection;
+    try {
+      connection = make_connection(context, descriptor);
+      context.connections.insert(connection);
+    } catch (const std::exception&) {
+      if (!connection) ::close(descriptor);
+      return context.service.dropped("defect");
+    }
     context.connection_count = context.connections.size();
     connection->start();
   }
