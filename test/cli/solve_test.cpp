@@ -270,13 +270,12 @@ TEST_F(Solve, WritesTheModelThatItSolves) {
 // Weight x seconds exceeds 64 bits: the gang that has run for an hour leaves, not the one of twenty days.
 TEST_F(Solve, GreedyEvictsTheRightGangWhereWeightsAreLarge) {
   const std::string eight = R"("gpu":{"count":8},"gang":)";
-  const std::string line =
-      R"({"format":"muster/v1","time":2000000,"nodes":[{"name":"n1","gpus":{"count":8}},)"
-      R"({"name":"n2","gpus":{"count":8}}],"gangs":[{"name":"elder","priority":10,"weight":1e9},)"
-      R"({"name":"younger","priority":10,"weight":1e9},)"
-      R"({"name":"new","priority":20}],"pods":[{"name":"e",)" +
-      eight + R"("elder","node":"n1","started":272000},{"name":"y",)" + eight +
-      R"("younger","node":"n2","started":1996400},{"name":"n",)" + eight + R"("new"}]})" + "\n";
+  const std::string line = R"({"format":"muster/v1","time":2000000,"nodes":[{"name":"n1","gpus":{"count":8}},)"
+                           R"({"name":"n2","gpus":{"count":8}}],"gangs":[{"name":"elder","priority":10,"weight":1e9},)"
+                           R"({"name":"younger","priority":10,"weight":1e9},)"
+                           R"({"name":"new","priority":20}],"pods":[{"name":"e",)" +
+                           eight + R"("elder","node":"n1","started":272000},{"name":"y",)" + eight +
+                           R"("younger","node":"n2","started":1996400},{"name":"n",)" + eight + R"("new"}]})" + "\n";
   const Json plan = Json::parse(workplace.run("solve --quiet --deterministic --engine greedy", line).out);
   ASSERT_EQ(plan["evictions"].size(), 1U) << plan;
   EXPECT_EQ(plan["evictions"][0]["pod"], "y");
