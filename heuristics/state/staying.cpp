@@ -12,7 +12,7 @@ bool has_room_at_home(const ClusterState& state, PodIndex pod) {
   const PodClass& pod_class = problem.class_of(pod);
   const Place home = snapshot_place(problem, pod);
   const Room room = room_of(state, home.node);
-  if (!is_exceeded(problem.class_of(home.node)))
+  if (!is_exceeded(problem.class_of(home.node)) && problem.host_port_count() == 0)
     return fit::capacity(room, pod_class) && fit::devices_at(room, problem, pod_class, home.node, home.devices);
   const auto is_left_alone = [&](const auto& takes) {
     return std::ranges::none_of(state.pods_on(home.node), [&](PodIndex other) {

@@ -197,6 +197,8 @@ class Search {
         stop_{request.deadline, request.work} {}
 
   MilpAnswer run();
+  // Else the preprocessing, or the LP of what it has left, has decided.
+  bool has_branched() const { return has_branched_; }
 
   // CbcMain1's callback. Phases: 1 root LP solved, 2 preprocessed, 3 about to branch, 4 and 5 done.
   int at_phase(CbcModel* model, int phase);
@@ -226,6 +228,7 @@ class Search {
   Completion completion_;
   const bool integral_objective_;
   CbcModel* main_model_ = nullptr;
+  bool has_branched_ = false;
   Stop stop_;
   double bound_ = lp::kInfinity;      // as reported by CBC, without margin
   Clock::time_point next_telling_;    // of a bound alone
@@ -298,6 +301,7 @@ int Search::at_phase(CbcModel* model, int phase) {
   }
   if (phase == 3) {
     main_model_ = model;
+    has_branched_ = model->numberIntegers() > 0;
     best_.start_was_used = !request_.start.empty() && model->bestSolution() != nullptr &&
                            model->getMinimizationObjValue() <= -start_objective() + kFeasibility;
     // CbcMain1 subtracts preprocessing from the limit although the clock counts it too: this adds it back.
@@ -494,7 +498,16 @@ MilpAnswer GrowingLp::solve(const MilpRequest& request) {
 MilpAnswer solve_with_cbc(const lp::Milp& milp, const MilpRequest& request, const IncumbentListener& listener) {
   MUSTER_REQUIRE(milp.columns() > 0);
   if (request.relax) return GrowingLp(milp).solve(request);
-  return Search(milp, request, listener).run();
+  Search search(milp, request, listener);
+  MilpAnswer answer = search.run();
+  // Given a start or a cutoff, preprocessing (Cgl 0.60.3) at times leaves no integer column and loses what is better: a
+  // model of 37 columns was told to have no solution better than its start. What branching decides is not affected.
+  const bool has_limit = !request.start.empty() || request.cutoff > -lp::kInfinity;
+  const bool is_decided = answer.status == SolveStatus::kOptimal || answer.status == SolveStatus::kInfeasible;
+  if (search.has_branched() || !has_limit || !is_decided || request.without_preprocessing) return answer;
+  MilpRequest again = request;
+  again.without_preprocessing = true;
+  return Search(milp, again, listener).run();
 }
 
 }  // namespace muster::cbc

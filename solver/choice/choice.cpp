@@ -62,7 +62,11 @@ Choice ChoiceModel::choose(const std::vector<std::int64_t>& trivial, const Plan&
                            cbc::Backend& backend) {
   MUSTER_REQUIRE(formulation_.has_value());
   const auto is_proven = [](const ChosenLevel& level) { return level.bound == level.value; };
+  const auto is_same = [](const ChosenLevel& a, const ChosenLevel& b) {
+    return a.value == b.value && a.bound == b.bound;
+  };
   Choice best;
+  std::vector<std::vector<ChosenLevel>> rounds;
   for (bool again = true; again;) {
     Choice choice;
     if (best.levels.empty()) start_with(start, deadline, backend, choice);
@@ -80,10 +84,13 @@ Choice ChoiceModel::choose(const std::vector<std::int64_t>& trivial, const Plan&
       if (!solve(level, trivial[level.index], deadline.part(part), backend, choice)) return choice;
       if (best.levels.empty() || !is_proven(best.levels[level.index])) --open;
     }
+    const bool is_new = std::ranges::none_of(
+        rounds, [&](const auto& earlier) { return std::ranges::equal(earlier, choice.levels, is_same); });
+    rounds.push_back(choice.levels);
     best = std::move(choice);
     // Levels that took less than their part have left time for those that are open.
     other_way_ = !other_way_;
-    again = !std::ranges::all_of(best.levels, is_proven) && best.defects.empty() && !deadline.passed() &&
+    again = !std::ranges::all_of(best.levels, is_proven) && best.defects.empty() && is_new && !deadline.passed() &&
             (deadline.is_deterministic() || deadline.left() > 2 * building_);
     if (again) build(std::nullopt);
   }

@@ -66,8 +66,8 @@ class ChoiceModel {
 
   // Solves the levels up to `evicted`, each with those before it held, in at most a part of the time that is left (the
   // last one in all of it); then again from the first that is open, in equal parts, with one thread each time by the
-  // other of CBC's two ways, while there is time. `trivial`: trivial_bounds of the problem. `start`: a plan, for the
-  // first solution. Requires formulate().
+  // other of CBC's two ways, while there is time and no round comes to what an earlier one has come to. `trivial`:
+  // trivial_bounds of the problem. `start`: a plan, for the first solution. Requires formulate().
   Choice choose(const std::vector<std::int64_t>& trivial, const Plan& start, const Deadline& deadline,
                 cbc::Backend& backend);
 

@@ -56,7 +56,7 @@ void SumRows::make_pools() {
       const formulation::ResidualClass& r = supply_.rooms[room];
       const auto [found, is_new] =
           index.try_emplace({r.zone, by_demands ? r.demands : std::vector<formulation::DemandIndex>{}}, pools_.size());
-      if (is_new) pools_.push_back({{}, std::vector<Amount>(problem_.resource_count, 0), {}, {}});
+      if (is_new) pools_.push_back({{}, std::vector<Amount>(problem_.resource_count, 0), 0, {}, {}});
       pool_of_[room] = found->second;
       pools_[found->second].rooms.push_back(room);
     }
@@ -83,6 +83,26 @@ void SumRows::make_pools() {
       if (others == 0) continue;
       for (const DeviceUnits free : r.free_devices) pool.devices[millionths_of(free, whole)] += others;
     }
+  add_shared_ports();
+}
+
+// Pods that run on one node may go on sharing a host port. Of other resources no node is exceeded (see
+// pooled_supply.h).
+void SumRows::add_shared_ports() {
+  const std::size_t first = problem_.resource_count - problem_.host_port_count();
+  std::map<std::pair<NodeIndex, std::size_t>, Amount> held;
+  for (const formulation::RunningCell& cell : demand_.running)
+    for (std::size_t r = first; r < problem_.resource_count; ++r)
+      if (problem_.class_of(cell.pods.front()).request[r] > 0)
+        for (const PodIndex pod : cell.pods) ++held[{problem_.pods[pod].node, r}];
+  for (const auto& [at, pods] : held) {
+    const auto& [node, r] = at;
+    const Amount beyond = pods - std::max<Amount>(0, base_.free(node)[r]);
+    if (beyond <= 0) continue;
+    Pool& pool = pools_[pool_of_[supply_.room_of[node]]];
+    pool.free[r] += beyond;
+    pool.beyond += beyond;
+  }
 }
 
 void SumRows::make_shapes() {
@@ -110,7 +130,7 @@ void SumRows::make_shapes() {
 }
 
 std::int64_t SumRows::most_in(const Pool& pool, const Shape& shape) const {
-  std::int64_t most = 0;
+  std::int64_t most = pool.beyond;
   for (const formulation::ResidualClassIndex room : pool.rooms) {
     const formulation::ResidualClass& r = supply_.rooms[room];
     most = saturating_add(
@@ -166,6 +186,7 @@ void SumRows::add_one_a_node() {
     }
   }
   for (const formulation::AskedPods& asked : formulation_.asked()) {
+    if (!demand_.classes[asked.demand].stays.is_none()) continue;
     std::int64_t most = 0;
     for (const auto& [zone, count] : nodes[asked.demand])
       if (asked.zone.is_none() || asked.zone == zone) most = saturating_add(most, count);

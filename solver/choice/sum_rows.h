@@ -9,7 +9,8 @@
 //          of a pool's devices:   whole devices of f + patterns <= idle devices; patterns of each partly used kind
 //          of a share:            sharers <= what the patterns hold of it
 //          of a size w > 1:       sum floor(devices / w) f <= sum over nodes of floor(idle devices / w)
-//          of pods that exclude each other from a node: pods asked in a zone <= nodes of the zone that take them
+//          of pods that come and exclude each other from a node: pods asked in a zone <= nodes of it that take them
+// Pods that run on a node and exclude each other there may all stay.
 // Nodes on which pods stay that may be evicted but not moved have rows of their own (solver/choice/anchored_rows.h).
 // All of it holds for every plan that obeys the rules of capacity, so a bound under these rows is one of the plans.
 #pragma once
@@ -44,6 +45,7 @@ class SumRows {
   struct Pool {
     std::vector<formulation::ResidualClassIndex> rooms;
     std::vector<Amount> free;                      // sums
+    std::int64_t beyond = 0;                       // pods that hold a host port next to another one that does
     std::map<std::int64_t, std::int64_t> devices;  // by free capacity in millionths of a device: how many
     std::vector<NodeIndex> anchored;               // nodes with rows of their own; what those offer is left out
   };
@@ -63,6 +65,7 @@ class SumRows {
   };
 
   void make_pools();
+  void add_shared_ports();
   void make_shapes();
   void divide_shapes();
   void add_one_a_node();

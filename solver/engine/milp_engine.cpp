@@ -562,7 +562,8 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
     MilpPass pass = passes.run(preparation.whole, outcome.best, proven, options);
     add_earlier(outcome, ids, pass.outcome);
     outcome = std::move(pass.outcome);
-    if (pass.is_finished || !candidates.any || options.deadline.passed()) return outcome;
+    const bool is_proven = passes.proven_levels(outcome, options.sums) == ids.size();
+    if (pass.is_finished || is_proven || !candidates.any || options.deadline.passed()) return outcome;
   }
   if (!options.seeks_places) return outcome;
   const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);

@@ -15,18 +15,16 @@ namespace {
 class Search {
  public:
   Search(const Problem& problem, const preemption::EvictionRules& rules, const ClusterState& before)
-      : problem_(problem), actions_(problem.snapshot->policy.actions), rules_(rules), before_(before) {
-    for (const NodeIndex node : problem.nodes.indices()) all_nodes_.push_back(node);
-  }
+      : problem_(problem), actions_(problem.snapshot->policy.actions), rules_(rules), before_(before) {}
 
   EvictionCandidates run() {
     find_claimants();
-    find_clashing();
+    find_uncounted();
     EvictionCandidates result = no_candidates(problem_);
     for (const GangIndex gang : problem_.gangs.indices()) {
       if (!runs(gang)) continue;
       DepartureOptions leaving = leaving_of(gang);
-      if (leaving.any() && clashes_[gang.value()]) {
+      if (leaving.any() && uncounted_[gang.value()]) {
         result.complete = false;
         leaving = {};
       }
@@ -43,43 +41,17 @@ class Search {
     });
   }
 
-  // Gangs with pods that own a term next to others that match it, in a domain of several nodes.
-  void find_clashing() {
-    clashes_.assign(problem_.gangs.size(), false);
-    // Without parts (see solver/formulation/residual_class.h) the formulation does not model the pods that affinity and
-    // spread count.
+  // Gangs with pods that affinity or spread count, where the formulation does not model them: without parts, see
+  // solver/formulation/residual_class.h.
+  void find_uncounted() {
+    uncounted_.assign(problem_.gangs.size(), false);
     const std::size_t nodes = problem_.nodes.size();
     const auto counted =
         static_cast<std::size_t>(std::ranges::count_if(problem_.pod_classes, &PodClass::has_ordered_rules));
-    const bool may_count = nodes <= kTuning.size.many_kinds && nodes * counted <= kTuning.listing.most_columns;
-    for (const PodIndex pod : problem_.pods.indices()) {
-      if (!before_.is_present(pod)) continue;
-      const PodClass& pod_class = problem_.class_of(pod);
-      if (pod_class.has_ordered_rules() && !may_count) clashes_[problem_.pods[pod].gang.value()] = true;
-      const auto clashes = [&](AntiAffinityIndex term) { return clashes_by(term, pod_class, before_.node_of(pod)); };
-      if (std::ranges::any_of(pod_class.anti_affinity_owned, clashes) ||
-          std::ranges::any_of(pod_class.anti_affinity_matched, clashes))
-        clashes_[problem_.pods[pod].gang.value()] = true;
-    }
-  }
-
-  bool clashes_by(AntiAffinityIndex term, const PodClass& pod_class, NodeIndex node) {
-    const DomainIndex domain = problem_.inter_pod.anti_affinities[term].domain_of[node];
-    if (domain.is_none()) return false;
-    const bool owns = std::ranges::count(pod_class.anti_affinity_owned, term) > 0,
-               matches = std::ranges::count(pod_class.anti_affinity_matched, term) > 0;
-    const std::int32_t others_matched = before_.anti_affinity().matched(term, domain) - (matches ? 1 : 0),
-                       others_own = before_.anti_affinity().owners(term, domain) - (owns ? 1 : 0);
-    return ((owns && others_matched > 0) || (matches && others_own > 0)) && has_several_nodes(term, domain);
-  }
-
-  bool has_several_nodes(AntiAffinityIndex term, DomainIndex domain) {
-    const auto [found, is_new] = has_several_nodes_.try_emplace({term, domain}, false);
-    if (is_new) {
-      const DomainMap& domain_of = problem_.inter_pod.anti_affinities[term].domain_of;
-      found->second = std::ranges::count_if(all_nodes_, [&](NodeIndex node) { return domain_of[node] == domain; }) > 1;
-    }
-    return found->second;
+    if (nodes <= kTuning.size.many_kinds && nodes * counted <= kTuning.listing.most_columns) return;
+    for (const PodIndex pod : problem_.pods.indices())
+      if (before_.is_present(pod) && problem_.class_of(pod).has_ordered_rules())
+        uncounted_[problem_.pods[pod].gang.value()] = true;
   }
 
   bool may_be_placed(const Gang& gang) const { return fit::queue_exists(gang) && fit::may_start(gang); }
@@ -137,9 +109,7 @@ class Search {
   const preemption::EvictionRules& rules_;
   const ClusterState& before_;
   std::vector<GangIndex> waiting_;
-  std::vector<bool> clashes_;  // by gang
-  std::vector<NodeIndex> all_nodes_;
-  std::map<std::pair<AntiAffinityIndex, DomainIndex>, bool> has_several_nodes_;
+  std::vector<bool> uncounted_;  // by gang
   std::map<std::tuple<QueueIndex, std::int32_t, bool>, bool> evictable_;
 };
 

@@ -25,7 +25,8 @@
 //           gangs that run: b_g + o_g + sum_k o_gk = 1 (<= 1 if the minimum does not run),
 //           n_v o_g <= sum_k e_vk,  sum_k e_vk + x_v <= n_v (b_g + o_g)
 //           channels: see solver/formulation/evictions.cpp
-//           anti-affinity terms whose domains span nodes: owners or matches, or one pod that is both
+//           anti-affinity terms whose domains span nodes: owners or matches, or one pod that is both; where running
+//           pods exclude each other, these, or nothing comes
 //           affinity and spread: see solver/formulation/ordered_rows.h
 // Levels    share, quota, work, seniority, preference, fragmentation as docs/semantics.md defines them, each a linear
 //           expression; their auxiliary columns are added when a level is asked for.
@@ -242,7 +243,12 @@ class Formulation {
   lp::LinearExpression limited_usage(OtherLimitIndex limit) const;
   void add_queue_row(const QueueBounds& bounds, QueueIndex queue, std::size_t resource, bool non_preemptible);
   void add_anti_affinity_rows();
-  void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, std::int64_t pods);
+  // `pods`: more than all that are asked for. `at_odds`: some that run there exclude each other.
+  struct Apart {
+    std::int64_t pods = 0;
+    bool at_odds = false;
+  };
+  void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, const Apart& apart);
   std::map<std::int32_t, double> anti_affinity_entries(ResidualClassIndex room,
                                                        const Configuration& configuration) const;
   lp::LinearExpression placed(CellIndex cell) const;  // pods of the cell, all zones

@@ -186,7 +186,7 @@ void find_demands(const Problem& problem, const Demand& demand, const std::vecto
 std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const ResidualClass& room) {
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   for (std::size_t r = 0; r < room.free.size(); ++r)
-    if (pod_class.request[r] > 0) most = std::min(most, room.free[r] / pod_class.request[r]);
+    if (pod_class.request[r] > 0) most = std::min(most, std::max<Amount>(0, room.free[r]) / pod_class.request[r]);
   if (pod_class.gpu.devices == 0) return most;
   const DeviceUnits units = share_units(pod_class, node_class);
   std::int64_t shares = 0, on_one = 0;

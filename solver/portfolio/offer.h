@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heuristics/state/candidate.h"
+#include "model/objective/levels.h"
 #include "model/objective/origin.h"
 
 namespace muster::portfolio {
@@ -38,10 +39,14 @@ inline void forget_bounds_after_change(const Offer& before, Offer& now) {
   for (std::size_t i = same + 1; i < values.size(); ++i) now.bounds[i].reset();
 }
 
-// Where there is no bound, the other one.
-inline void merge_bounds(const LevelBounds& more, LevelBounds& bounds) {
-  for (std::size_t i = 0; i < bounds.size(); ++i)
-    if (!bounds[i]) bounds[i] = more[i];
+// Of both bounds of a level the tighter one.
+inline void merge_bounds(const LevelBounds& more, const std::vector<LevelId>& ids, LevelBounds& bounds) {
+  bounds.resize(ids.size());
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    const bool is_tighter =
+        more[i] && (!bounds[i] || (is_maximised(ids[i].kind) ? *more[i] < *bounds[i] : *more[i] > *bounds[i]));
+    if (is_tighter) bounds[i] = more[i];
+  }
 }
 
 }  // namespace muster::portfolio

@@ -304,10 +304,16 @@ class Cycle {
     offers_.insert(offers_.begin(), std::move(found));
   }
 
-  // Bounds by sums alone: an empty problem, or one in which everything fits, needs no more.
+  // By what is known without another engine: an empty problem, one in which everything fits, or one in which nothing
+  // does, needs no more.
   bool is_proven() {
-    offers_.front().bounds = sum_bounds_.reached(offers_.front().candidate.levels);
+    add_known_bounds(offers_.front());
     return is_settled(offers_.front());
+  }
+  // Bounds by sums that the plan reaches, and what follows if it is empty.
+  void add_known_bounds(Offer& offer) const {
+    merge_bounds(sum_bounds_.reached(offer.candidate.levels), ids_, offer.bounds);
+    settle_nothing(offer);
   }
 
   // If it is proven that nothing better than the empty plan is placed, evicted or moved, the remaining levels are
@@ -466,7 +472,7 @@ class Cycle {
     if (outcome.improved)
       offers_.insert(offers_.begin(), {std::move(outcome.best), Origin::kMilp, std::move(outcome.bounds)});
     else
-      merge_bounds(outcome.bounds, offers_.front().bounds);
+      merge_bounds(outcome.bounds, ids_, offers_.front().bounds);
   }
 
   // `share`: of the work limit, in deterministic mode. With a clock, a stop request is still to be added.
@@ -487,7 +493,7 @@ class Cycle {
     if (!options_.deterministic && !clock.has_time()) return;
     local_search::SearchOptions search_options = options_of_search(1);
     // If all levels are proven, the search only distinguishes plans that are equal in all of them.
-    if (is_settled(offers_.front())) search_options.most_trials = plan_.search.settled_trials;
+    if (is_proven()) search_options.most_trials = plan_.search.settled_trials;
     do {
       if (!options_.deterministic) search_options.stop = clock.next();
       search_once(search_options);
@@ -511,12 +517,10 @@ class Cycle {
   }
 
   // Nothing better than the best plan is asked for.
-  bool is_good_enough() const {
-    const Offer& best = offers_.front();
-    LevelBounds bounds = best.bounds;
-    bounds.resize(ids_.size());
-    merge_bounds(sum_bounds_.reached(best.candidate.levels), bounds);
-    return is_within_gap(best.candidate.levels, bounds);
+  bool is_good_enough() {
+    Offer& best = offers_.front();
+    add_known_bounds(best);
+    return is_within_gap(best.candidate.levels, best.bounds);
   }
 
   // The plan reaches its bounds, or misses the first one by no more than the gap that is asked for.
@@ -617,10 +621,8 @@ class Cycle {
   }
 
   void complete_bounds(Offer& offer) const {
-    offer.bounds.resize(ids_.size());
-    merge_bounds(sum_bounds_.reached(offer.candidate.levels), offer.bounds);
+    add_known_bounds(offer);
     sum_bounds_.tighten(offer.candidate.levels, offer.bounds);
-    settle_nothing(offer);
   }
 
   // Nothing is placed, and only stale pods are evicted.

@@ -196,8 +196,9 @@ class Search {
     const auto actor = static_cast<std::size_t>(std::countr_zero(rest));
     for (const NodeIndex node : problem_.nodes.indices()) {
       if (!may_come(actor, node)) continue;
-      // In the sieve pods at home count as arriving; there may be more of them than the node reports capacity for.
-      const bool is_open = is_sieve_ && is_exceeded(problem_.class_of(node));
+      // In the sieve pods at home count as arriving; there may be more of them than the node reports capacity for, or
+      // has host ports.
+      const bool is_open = is_sieve_ && (is_exceeded(problem_.class_of(node)) || problem_.host_port_count() > 0);
       if (!is_open && !room_.fits(node, stay_[node], come_[node] | only(actor))) continue;
       come_[node] |= only(actor);
       const bool done = assign_rest(rest & (rest - 1), visit);

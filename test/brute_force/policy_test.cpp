@@ -179,6 +179,22 @@ TEST(Engines, AgreeWithBruteForceWhereRunningPodsMayGo) {
   EXPECT_GT(campaign.part_with_moves(), 0.05);
 }
 
+TEST(Engines, AgreeWithBruteForceWhereRunningPodsExceedRules) {
+  Campaign campaign({exceeding_instance, {kMostStates, true, true}, 400U});
+  campaign.run();
+  campaign.print();
+  campaign.expect_agreement();
+}
+
+// CBC's preprocessing, given the plan of greedy as a start, found nothing better than it: evicting 550 s, where 150 s
+// suffice.
+TEST(Engines, ProveNothingThatPreprocessingAloneHasDecided) {
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  const Comparison comparison = compare_engines(exceeding_instance(100'382), portfolio, {kMostStates, true, true});
+  EXPECT_EQ(finding_name(comparison.finding), finding_name(Finding::kAgrees));
+  EXPECT_EQ(comparison.remarks, std::vector<std::string>{});
+}
+
 // The two pods of r are equal, but run on unlike nodes. Where p takes a device of n3, n2 is whole: the pod there stays.
 TEST(Engines, KnowThatEqualPodsStayOnUnlikeNodes) {
   const std::string line =

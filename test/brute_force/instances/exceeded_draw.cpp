@@ -28,4 +28,23 @@ void exceed_nodes(nlohmann::ordered_json& snapshot, std::uint64_t seed) {
   }
 }
 
+void exceed_rules(nlohmann::ordered_json& snapshot, std::uint64_t seed) {
+  using Json = nlohmann::ordered_json;
+  std::mt19937_64 random(seed * 0x9E37'79B9'7F4A'7C15U + 3'535);
+  const auto one_of = [&](std::uint64_t count) { return random() % count == 0; };
+  const bool ports = one_of(2), selectors = one_of(3), taints = one_of(3), limits = one_of(3), gone = one_of(6);
+  for (Json& node : snapshot["nodes"]) {
+    if (taints && one_of(3)) node["taints"] = Json::array({{{"key", "closed"}, {"effect", "NoExecute"}}});
+  }
+  for (Json& pod : snapshot["pods"]) {
+    const bool runs = pod.contains("node");
+    if (ports && !one_of(runs ? 3 : 2)) pod["hostPorts"] = Json::array({{{"port", one_of(3) ? 80 : 443}}});
+    if (runs && selectors && one_of(2)) pod["nodeSelector"] = {{"pool", one_of(2) ? "a" : "b"}};
+    if (runs && gone && one_of(4)) pod["node"] = "gone";
+  }
+  for (Json& queue : snapshot["queues"]) {
+    if (limits && one_of(2)) queue["gpu"]["limit"] = one_of(2) ? 0 : 1;
+  }
+}
+
 }  // namespace muster::brute_force

@@ -451,4 +451,10 @@ class PolicyDraw {
 
 std::string policy_instance(std::uint64_t seed) { return PolicyDraw(seed).build(); }
 
+std::string exceeding_instance(std::uint64_t seed) {
+  Json snapshot = Json::parse(policy_instance(seed));
+  exceed_rules(snapshot, seed);
+  return snapshot.dump();
+}
+
 }  // namespace muster::brute_force

@@ -11,5 +11,7 @@ inline constexpr int kMostRunning = 6, kMostPending = 5;
 
 // One line of `muster/v1`, without the line feed. The same seed gives the same line on every machine. What runs fits.
 std::string policy_instance(std::uint64_t seed);
+// The same where running pods exceed what rules allow.
+std::string exceeding_instance(std::uint64_t seed);
 
 }  // namespace muster::brute_force

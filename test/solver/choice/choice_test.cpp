@@ -94,6 +94,21 @@ TEST(Choice, KnowsThatFreeGpusOfTwoNodesAreNotOfOne) {
   EXPECT_EQ(choose(scene).pods, 0);
 }
 
+// CBC says nothing of numbers that doubles do not tell apart, each time anew and without a step that would be counted.
+TEST(Choice, EndsIfNeitherOfItsWaysProvesMore) {
+  test::Cluster cluster = nodes_with({{"m", 8}, {"n", 8}});
+  cluster.at(2'000'000).pod("w", 8, R"("priority":20)");
+  cluster.running("old", "m", 8, R"("priority":10,"weight":1000000000,"started":272000)");
+  cluster.running("young", "n", 8, R"("priority":10,"weight":1000000000,"started":1996400)");
+  const MasterCase scene(cluster);
+  cbc::Backend backend(MUSTER_BINARY);
+  ChoiceModel model(input_of(scene));
+  ASSERT_TRUE(model.formulate(test::no_deadline()));
+  const Choice choice =
+      model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {}, test::no_deadline(), backend);
+  EXPECT_FALSE(choice.levels.empty());
+}
+
 // Two devices, on each a sharer of a half and one of 0.4. A pod of 0.6 of higher priority waits: a half has to leave.
 test::Cluster two_shared_devices(const std::string& actions) {
   test::Cluster cluster = nodes_with({{"m", 2}});
