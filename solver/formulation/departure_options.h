@@ -19,10 +19,9 @@ struct DepartureOptions {
 struct EvictionCandidates {
   Indexed<GangIndex, DepartureOptions> gangs;
   bool any = false;
-  // Whether all pods that may leave by the rules are among them. Pods that run against their anti-affinity within a
-  // domain of several nodes are held where they are. So are pods that affinity or spread counts if there are more than
-  // SizeTuning::many_kinds nodes, or more than ListingTuning::most_node_columns pairs of a node and a class of such
-  // pods.
+  // Whether all pods that may leave by the rules are among them. Pods that affinity or spread counts are held where
+  // they are if there are more than SizeTuning::many_kinds nodes, or more than ListingTuning::most_columns pairs of a
+  // node and a class of such pods.
   bool complete = true;
 };
 
