@@ -26,6 +26,7 @@
 
 #include "model/base/require.h"
 #include "model/base/tuning.h"
+#include "solver/cbc/integrality.h"
 #pragma GCC diagnostic pop
 
 namespace muster::cbc {
@@ -87,22 +88,6 @@ std::vector<double> factors_of_rows(const lp::Milp& milp) {
 std::string number(double value) {
   std::array<char, 32> text;
   return std::string(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
-}
-
-// Whether every feasible point's objective is an integer, so that a bound may be rounded down.
-bool has_integral_objective(const lp::Milp& milp) {
-  for (std::size_t column = 0; column < milp.objective.size(); ++column) {
-    const double coefficient = milp.objective[column];
-    if (coefficient == 0) continue;
-    if (milp.is_integer[column] == 0 || coefficient != std::floor(coefficient)) return false;
-  }
-  return true;
-}
-
-std::vector<double> with_rounded_integers(const lp::Milp& milp, std::vector<double> x) {
-  for (std::size_t column = 0; column < x.size(); ++column)
-    if (milp.is_integer[column] != 0) x[column] = std::round(x[column]);
-  return x;
 }
 
 // Whether a deadline has passed, which every callback must see: results after a stop are not reliable.
