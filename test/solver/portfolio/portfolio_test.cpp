@@ -87,6 +87,19 @@ TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
   EXPECT_EQ(solution.proof, Proof::kOptimal);
 }
 
+// A search that goes on although nothing can be gained would take the hour.
+TEST(Portfolio, EndsOnceNothingCanBePlaced) {
+  generator::GeneratorOptions options;
+  options.situation = generator::Situation::kUnplaceable;
+  options.cluster.nodes = 100;
+  options.size.gang_pods = 4;
+  const Case cluster = Case::of_line(generator::generate_snapshot(options));
+  Portfolio portfolio(MUSTER_BINARY);
+  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(std::chrono::hours(1)));
+  EXPECT_EQ(solution.proof, Proof::kOptimal);
+  EXPECT_TRUE(solution.plan.placements.empty());
+}
+
 TEST(Portfolio, PlansNoWorseWhatItHasPlannedBefore) {
   generator::GeneratorOptions options;
   options.cluster.nodes = 60;
