@@ -33,9 +33,8 @@ std::vector<Work> PreemptionAttempt::levels_now() {
   for (const PlannedEviction& eviction : ledger_.records()) {
     if (state_.is_present(eviction.pod)) continue;
     const Pod& pod = problem_.pods[eviction.pod];
-    const Gang& gang = problem_.gangs[pod.gang];
-    if (eviction.reason == EvictionReason::kPreempt && !shares_.was_over[gang.queue])
-      subtract_loss(pod, gang.priority, terms.preemptible, values.preempted);
+    if (eviction.reason == EvictionReason::kPreempt && !shares_.beyond[pod.gang])
+      subtract_loss(pod, problem_.gangs[pod.gang].priority, terms.preemptible, values.preempted);
   }
   std::vector<Work> levels = in_order(problem_, values).values;
   constexpr std::ptrdiff_t kAfterWork = 3;  // `evicted`, `moved` and `seniority`, which are left at 0

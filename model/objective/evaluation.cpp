@@ -110,7 +110,7 @@ EvictedValues evicted_values(const Problem& problem, const FairShares& shares, c
     values.evicted = saturating_add(values.evicted, loss);
     if (!has_parts) continue;
     const Gang& gang = problem.gangs[pod.gang];
-    const bool is_beyond = shares.was_over[gang.queue];
+    const bool is_beyond = shares.beyond[pod.gang];
     if (!is_beyond && highest[gang.queue] <= gang.priority) continue;
     const std::vector<std::int32_t>& priorities = is_beyond ? terms.evictable : terms.preemptible;
     std::vector<std::int64_t>& sums = is_beyond ? values.beyond : values.preempted;

@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "model/base/require.h"
@@ -152,19 +154,21 @@ struct Demand {
   Indexed<QueueIndex, QueueAmounts> running, pending;
 };
 
+void add_demand(const Problem& problem, const Pod& pod, QueueAmounts& running, QueueAmounts& pending) {
+  const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+  if (pod.status == PodStatus::kRunning) add(running, queue_usage(pod_class, problem.class_of(pod.node)));
+  if (pod.status == PodStatus::kPending) {
+    add(pending, {pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]});
+  }
+}
+
 Demand demand_of(const Problem& problem) {
   Demand of_leaves{Indexed<QueueIndex, QueueAmounts>(problem.queues.size()),
                    Indexed<QueueIndex, QueueAmounts>(problem.queues.size())};
   for (const Pod& pod : problem.pods) {
     const Gang& gang = problem.gangs[pod.gang];
     if (!gang.queue_is_leaf) continue;
-    const PodClass& pod_class = problem.pod_classes[pod.pod_class];
-    if (pod.status == PodStatus::kRunning)
-      add(of_leaves.running[gang.queue], queue_usage(pod_class, problem.class_of(pod.node)));
-    if (pod.status == PodStatus::kPending) {
-      add(of_leaves.pending[gang.queue],
-          {pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]});
-    }
+    add_demand(problem, pod, of_leaves.running[gang.queue], of_leaves.pending[gang.queue]);
   }
   Demand all{Indexed<QueueIndex, QueueAmounts>(problem.queues.size()),
              Indexed<QueueIndex, QueueAmounts>(problem.queues.size())};
@@ -194,6 +198,54 @@ bool is_any_over(const QueueAmounts& usage, const QueueAmounts& share) {
     if (usage[i] > share[i]) return true;
   }
   return false;
+}
+
+// What a gang has in its leaf queue.
+struct GangDemand {
+  GangIndex gang;
+  QueueAmounts running{}, pending{};
+};
+
+// Leaf queue by leaf queue, the highest priority first.
+std::vector<GangDemand> demands_in_order(const Problem& problem) {
+  std::vector<GangDemand> demands;
+  for (const GangIndex index : problem.gangs.indices()) {
+    if (!problem.gangs[index].queue_is_leaf) continue;
+    GangDemand& demand = demands.emplace_back(GangDemand{index});
+    for (const PodIndex pod : problem.gangs[index].pods)
+      add_demand(problem, problem.pods[pod], demand.running, demand.pending);
+  }
+  std::ranges::stable_sort(demands, {}, [&](const GangDemand& demand) {
+    const Gang& gang = problem.gangs[demand.gang];
+    return std::pair(gang.queue, -std::int64_t{gang.priority});
+  });
+  return demands;
+}
+
+// See FairShares::beyond.
+void find_beyond(const Problem& problem, const Demand& demand, FairShares& shares) {
+  shares.beyond.assign(problem.gangs.size(), false);
+  if (problem.objective.evictable.empty()) return;
+  const std::vector<GangDemand> demands = demands_in_order(problem);
+  for (std::span<const GangDemand> left = demands; !left.empty();) {
+    const QueueIndex queue = problem.gangs[left.front().gang].queue;
+    const bool is_over = std::ranges::any_of(problem.queues[queue].ancestors, [&](QueueIndex above) {
+      return is_any_over(demand.running[above], shares.share[above]);
+    });
+    QueueAmounts before{};
+    while (!left.empty() && problem.gangs[left.front().gang].queue == queue) {
+      const std::int32_t priority = problem.gangs[left.front().gang].priority;
+      const auto end = std::ranges::find_if(left, [&](const GangDemand& one) {
+        return problem.gangs[one.gang].queue != queue || problem.gangs[one.gang].priority != priority;
+      });
+      const std::span<const GangDemand> equal(left.begin(), end);
+      left = left.subspan(equal.size());
+      for (const GangDemand& one : equal) add(before, one.running);
+      const bool is_beyond = is_over || is_any_over(before, shares.share[queue]);
+      for (const GangDemand& one : equal) shares.beyond[one.gang] = is_beyond;
+      for (const GangDemand& one : equal) add(before, one.pending);
+    }
+  }
 }
 
 void divide_among(const Problem& problem, const std::vector<QueueIndex>& siblings, const QueueAmounts& total,
@@ -240,10 +292,8 @@ FairShares compute_fair_shares(const Problem& problem) {
     for (std::size_t i = 0; i < kQueueResources; ++i) quota[i] = quota[i] == kUnlimited ? problem.total[i] : quota[i];
     shares.share_work[index] = as_work(problem, shares.share[index]);
     shares.quota_work[index] = as_work(problem, quota);
-    shares.was_over.push_back(std::ranges::any_of(problem.queues[index].ancestors, [&](QueueIndex queue) {
-      return is_any_over(demand.running[queue], shares.share[queue]);
-    }));
   }
+  find_beyond(problem, demand, shares);
   return shares;
 }
 

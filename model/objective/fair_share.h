@@ -11,8 +11,10 @@ struct FairShares {
   Indexed<QueueIndex, QueueAmounts> requestable;
   // F(q) and Q(q) of the levels, as work: [gpu work, cpu-only work], rounded down. An unlimited quota is the total.
   Indexed<QueueIndex, std::array<Work, 2>> share_work, quota_work;
-  // Whether the queue, or one above it, is over its share of some resource before the plan.
-  Indexed<QueueIndex, bool> was_over;
+  // Whether running pods of the gang are beyond the shares before the plan: its queue, or one above it, is over its
+  // share of some resource; or its queue would be by what runs of at least the gang's priority and what waits of a
+  // higher one. False if no pods may be evicted.
+  Indexed<GangIndex, bool> beyond;
 };
 
 // Divides `total` among the queues. Requires usage and requestable in the units above, requestable >= 0. Cost: O(queues

@@ -85,9 +85,9 @@ bool Formulation::counts_evicted(const LevelId& id, const GangClass& gang_class,
   const EvictionReason reason = channels_[exit.channel].reason;
   if (reason == EvictionReason::kStale) return false;
   if (id.kind == LevelKind::kEvicted) return true;
-  const bool was_over = in_.shares.was_over[gang_class.queue];
-  if (gang_class.priority < id.priority || was_over != (id.kind == LevelKind::kEvictedBeyond)) return false;
-  return was_over || reason == EvictionReason::kPreempt;
+  const bool is_beyond = in_.shares.beyond[gang_class.gangs.front()];
+  if (gang_class.priority < id.priority || is_beyond != (id.kind == LevelKind::kEvictedBeyond)) return false;
+  return is_beyond || reason == EvictionReason::kPreempt;
 }
 
 lp::LinearExpression Formulation::evicted_level(const LevelId& id) const {

@@ -137,7 +137,8 @@ struct Snapshot {
   std::map<std::string, int> nodeIndex, podIndex, gangIndex, queueIndex;
   std::vector<Int> priorities;  // effective, highest first
   std::set<Int> preemptedLevels, beyondLevels;
-  std::vector<char> withinBefore, beyondBefore;  // by queue: with all above; itself or one above
+  std::vector<char> withinBefore;  // by queue: with all above
+  std::vector<char> isBeyond;      // by gang: its running pods are beyond the shares
   bool may(const char* action) const { return actions.count(action) > 0; }
 };
 
@@ -519,7 +520,21 @@ Snapshot read(const Json& j) {
     for (int q = static_cast<int>(i); q >= 0; q = s.queues[q].parent)
       for (int r = 0; r < Resources; ++r) within = within && s.queues[q].usage[r] <= s.queues[q].fair[r];
     s.withinBefore.push_back(within);
-    s.beyondBefore.push_back(!within);
+  }
+  // Beyond the shares: by what runs of their priority or a higher one, and what waits of a higher one.
+  for (const Gang& v : s.gangs) {
+    bool beyond = !s.withinBefore[v.queue];
+    for (int r = 0; r < Resources; ++r) {
+      Int sum = 0;
+      for (const Pod& x : s.pods) {
+        const Gang& g = s.gangs[x.gang];
+        if (g.queue != v.queue) continue;
+        if (x.status == Status::Running && g.priority >= v.priority) sum += x.ask[r];
+        if (x.status == Status::Pending && g.priority > v.priority) sum += x.ask[r];
+      }
+      beyond = beyond || sum > s.queues[v.queue].fair[r];
+    }
+    s.isBeyond.push_back(beyond);
   }
   // Stale gangs that budgets keep.
   {

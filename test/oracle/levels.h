@@ -52,9 +52,9 @@ std::vector<Level> upperLevels(const Snapshot& s, const State& t, const Plan& pl
       const Gang& v = s.gangs[x.gang];
       if (v.priority < p) continue;
       bool counts = false;
-      if (beyond) {
-        counts = s.beyondBefore[v.queue];
-      } else if (s.withinBefore[v.queue]) {
+      if (beyond || s.isBeyond[x.gang]) {
+        counts = beyond && s.isBeyond[x.gang];
+      } else {
         for (std::size_t g = 0; g < s.gangs.size(); ++g)
           counts = counts || (t.newOf[g] > 0 && s.gangs[g].queue == v.queue && s.gangs[g].priority > v.priority &&
                               !s.gangs[g].never);

@@ -240,5 +240,23 @@ TEST(FairShare, AsWorkAShareIsItsGpusAndTheLargerOfItsOtherParts) {
   EXPECT_EQ(shares.quota_work[QueueIndex(1)], (std::array<Work, 2>{4000, 4000}));
 }
 
+// Queue `a` has a pod of priority 50 that runs on two GPUs; a pod of one GPU that waits has priority `waiting`.
+bool is_beyond(int waiting, int share) {
+  test::Cluster cluster;
+  cluster.node("n", 8).queue("a", R"("gpu":{"quota":)" + std::to_string(share) + R"(,"weight":0})").queue("b");
+  cluster.pod("other", 1, R"("queue":"b")");  // which might reclaim
+  cluster.running("low", "n", 2, R"("queue":"a","priority":50)");
+  cluster.pod("waits", 1, R"("queue":"a","priority":)" + std::to_string(waiting));
+  const test::Case built(cluster);
+  return built.shares().beyond[built->pods[PodIndex(1)].gang];
+}
+
+TEST(FairShare, PodsAreBeyondItNextToWhatWaitsWithAHigherPriority) {
+  EXPECT_TRUE(is_beyond(100, 2));
+  EXPECT_FALSE(is_beyond(100, 3));  // there is room for both
+  EXPECT_FALSE(is_beyond(50, 2));   // what waits comes after what runs
+  EXPECT_TRUE(is_beyond(50, 1));    // over the share already
+}
+
 }  // namespace
 }  // namespace muster
