@@ -304,8 +304,7 @@ class Cycle {
     offers_.insert(offers_.begin(), std::move(found));
   }
 
-  // By what is known without another engine: an empty problem, one in which everything fits, or one in which nothing
-  // does, needs no more.
+  // By what is known without another engine, as where everything or nothing fits.
   bool is_proven() {
     add_known_bounds(offers_.front());
     return is_settled(offers_.front());
@@ -316,8 +315,7 @@ class Cycle {
     settle_nothing(offer);
   }
 
-  // If it is proven that nothing better than the empty plan is placed, evicted or moved, the remaining levels are
-  // decided by this plan alone.
+  // If nothing better than the empty plan is placed, evicted or moved, it decides the remaining levels alone.
   void settle_nothing(Offer& offer) const {
     const Plan& plan = offer.candidate.plan;
     const bool all_count = std::all_of(problem_.pods.begin(), problem_.pods.end(), [](const Pod& pod) {
