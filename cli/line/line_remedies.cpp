@@ -57,7 +57,8 @@ std::vector<muster_v1::RemedyRecord> line_remedies(const Snapshot& snapshot, con
   for (const GangIndex gang : first_waiting(base, options.gangs)) {
     if (is_over()) break;
     const answers::RemedyAnswer answer = answers::find_remedies(experiment, base, gang);
-    if (answer.remedies.empty() && !answer.unfinished.empty()) continue;
+    const bool is_open = !answer.unfinished.empty() || !answer.unproven.empty();
+    if (answer.remedies.empty() && is_open) continue;
     records.push_back(record_of(gang, answer, snapshot));
   }
   return records;

@@ -226,11 +226,12 @@ struct OnlineTuning {
 // How answers about a cluster divide their time, and what ends them if no clock does. Chosen by the situations of users
 // and by OpenB; no ranges were recorded. Shares are of what is left when the step begins.
 struct AnswerTuning {
-  double base = 0.4;            // the first plan, or bound, of several steps
-  double step = 0.3;            // of each step after it
-  int variations = 10;          // plans that share the time of one: most are settled long before
-  int remedies = 3;             // times the budget of a plan: all remedies of one gang
-  std::int64_t tests = 200;     // plans at most for the remedies of one gang, and for the prices
+  double base = 0.4;         // the first plan, or bound, of several steps
+  double step = 0.3;         // of each step after it
+  int variations = 10;       // plans that share the time of one: most are settled long before
+  int remedies = 3;          // times the budget of a plan: all remedies of one gang
+  std::int64_t tests = 200;  // plans at most for the remedies of one gang, and for the prices
+  double lean = 0.001;       // the part by which a gang is worth more or less, to see whether a plan is as good without
   std::int64_t least_ms = 100;  // for a greedy plan, in any case: a late one is better than none
   std::size_t drained = 12;     // nodes that are tried for the next one of a drain
   int repairs = 16;             // of a purchase of nodes, until its plan places all pods

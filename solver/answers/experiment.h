@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "model/change/change.h"
 #include "model/problem/problem.h"
@@ -23,7 +24,7 @@ struct Run {
   Problem problem;
   portfolio::Solution solution;
 
-  // The gang with this name; none: the snapshot has no such gang.
+  // The gang with this name; none: the snapshot has no such gang. Cost: O(gangs) the first time.
   std::optional<GangIndex> find_gang(std::string_view name) const;
   // What the plan reports on the gang; null: all its pods run undisturbed, or it has none that could.
   const explain::GangReport* report_on(GangIndex gang) const;
@@ -32,6 +33,9 @@ struct Run {
   // Whether the levels are proven optimal that decide which pods run: those down to `seniority`. Then no better plan
   // admits another gang; an equally good one may.
   bool is_choice_proven() const;
+
+ private:
+  mutable std::unordered_map<std::string_view, GangIndex> gangs_;  // by name; filled when the first is asked for
 };
 
 struct ExperimentOptions {
@@ -52,19 +56,24 @@ class Experiment {
   const ExperimentOptions& options() const { return options_; }
 
   // The plan with these changes. Errors: those of change::apply and of build_problem. Cost: a copy of the snapshot,
-  // build_problem, and one solve, which ends at `end` if that comes before the end of its budget.
+  // build_problem, and one solve, which ends at `end` if that comes before the end of `budgets` of its budgets.
   Result<std::unique_ptr<Run>> solve(std::span<const change::Change> changes,
-                                     portfolio::Clock::time_point end = portfolio::Clock::time_point::max());
+                                     portfolio::Clock::time_point end = portfolio::Clock::time_point::max(),
+                                     int budgets = 1) {
+    return solve(Snapshot(original_), changes, end, budgets);
+  }
   // The same of another snapshot by the greedy engine alone, for a guess.
   Result<std::unique_ptr<Run>> sketch(Snapshot snapshot, std::span<const change::Change> changes);
-  // The same of another snapshot, such as one with a workload that is about to be submitted.
-  Result<std::unique_ptr<Run>> solve(Snapshot snapshot, std::span<const change::Change> changes);
+  // The same of another snapshot.
+  Result<std::unique_ptr<Run>> solve(Snapshot snapshot, std::span<const change::Change> changes,
+                                     portfolio::Clock::time_point end = portfolio::Clock::time_point::max(),
+                                     int budgets = 1);
 
   std::int64_t runs() const { return runs_; }  // that were solved
 
  private:
   Result<std::unique_ptr<Run>> run(Snapshot snapshot, std::span<const change::Change> changes,
-                                   portfolio::SolveOptions solve, portfolio::Clock::time_point end);
+                                   portfolio::SolveOptions solve, portfolio::Clock::time_point end, int budgets);
 
   const Snapshot& original_;
   portfolio::Portfolio& portfolio_;

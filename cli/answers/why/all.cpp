@@ -202,7 +202,7 @@ void write_first_remedies(const WhyAll& input, AnswerDocument& document) {
                             answers::remedy_options(remedy)});
     }
     if (!answer.remedies.empty()) continue;
-    const bool is_complete = answer.unfinished.empty();
+    const bool is_complete = answer.unfinished.empty() && answer.unproven.empty();
     table.rows.push_back({name, Cell(), Cell(), Cell().shown_as(is_complete ? "nothing helps" : "the time ended first"),
                           Cell(), Cell()});
   }

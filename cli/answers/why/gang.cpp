@@ -331,14 +331,11 @@ std::string kind_list(const std::vector<answers::RemedyKind>& kinds) {
   return text;
 }
 
-}  // namespace
-
-void write_why_gang(const WhyGang& input, AnswerDocument& document) { GangWriter(input, document).write(); }
-
-void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapshot, AnswerDocument& document,
-                    std::string_view nothing_helps) {
-  Table table{.key = "remedies",
-              .title = "What would start it (each tested by a plan of the whole cluster)",
+// Shown only if there are any.
+Table remedy_table(const char* key, const char* title, const std::vector<answers::Remedy>& remedies,
+                   const Snapshot& snapshot) {
+  Table table{.key = key,
+              .title = title,
               .columns = {{"kind", "", Align::kLeft, Shown::kJson},
                           {"size", "", Align::kRight, Shown::kJson},
                           {"remedy", "REMEDY"},
@@ -346,16 +343,30 @@ void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapsho
                           {"moves", "MOVES", Align::kRight},
                           {"smallest", "SMALLEST"},
                           {"options", "muster what-if"}}};
-  for (const answers::Remedy& remedy : answer.remedies) {
+  for (const answers::Remedy& remedy : remedies) {
     table.rows.push_back({std::string(answers::remedy_kind_name(remedy.kind)), remedy.size,
                           answers::remedy_words(remedy, snapshot), remedy.with.evicted, remedy.with.moved,
                           Cell(remedy.is_smallest).shown_as(remedy.is_smallest ? "proven" : "not proven"),
                           answers::remedy_options(remedy)});
   }
-  const bool is_empty = table.rows.empty();
-  if (is_empty) table.shown = Shown::kJson;
-  document.add_table(std::move(table));
-  if (is_empty && answer.unfinished.empty()) document.add_note(std::string(nothing_helps), Meaning::kBad);
+  if (table.rows.empty()) table.shown = Shown::kJson;
+  return table;
+}
+
+}  // namespace
+
+void write_why_gang(const WhyGang& input, AnswerDocument& document) { GangWriter(input, document).write(); }
+
+void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapshot, AnswerDocument& document,
+                    std::string_view nothing_helps) {
+  document.add_table(remedy_table("remedies", "What would start it (each tested by a plan of the whole cluster)",
+                                  answer.remedies, snapshot));
+  if (!answer.unproven.empty())
+    document.add_table(remedy_table("unprovenRemedies",
+                                    "What may start it (a better plan, or one as good, may leave it out)",
+                                    answer.unproven, snapshot));
+  if (answer.remedies.empty() && answer.unproven.empty() && answer.unfinished.empty())
+    document.add_note(std::string(nothing_helps), Meaning::kBad);
   if (!answer.unfinished.empty())
     document.add_note(
         "The time ended before these were searched: " + kind_list(answer.unfinished) + "; give a larger --budget.",

@@ -6,6 +6,7 @@
 
 #include "model/base/require.h"
 #include "model/base/tuning.h"
+#include "model/change/gang_parts.h"
 
 namespace muster::answers {
 namespace {
@@ -45,7 +46,8 @@ void Admission::begin_search(double share) {
   const portfolio::Clock::time_point end = experiment_.options().end, now = portfolio::Clock::now();
   if (end == portfolio::Clock::time_point::max()) return;
   const std::chrono::duration<double> part = std::max(end - now, portfolio::Clock::duration::zero()) * share;
-  end_of_search_ = now + std::chrono::duration_cast<portfolio::Clock::duration>(part);
+  end_of_kind_ = now + std::chrono::duration_cast<portfolio::Clock::duration>(part);
+  end_of_search_ = now + std::chrono::duration_cast<portfolio::Clock::duration>(part * kTuning.parts.half);
 }
 
 portfolio::Clock::time_point Admission::end_of_test() const {
@@ -68,7 +70,44 @@ std::optional<Admitted> Admission::test(const Changes& changes) {
   if (is_over()) return std::nullopt;
   --tests_left_;
   --tests_of_search_;
-  return known_[key] = judged(experiment_.solve(changes, end_of_test()), question_.gang);
+  Admitted result = judged(experiment_.solve(changes, end_of_test()), question_.gang);
+  result.proven = result.proven && !result.admits && question_.refusal_proven && !is_over();
+  if (result.proven) {
+    const Admitted favoured = leaning(changes, 1, end_of_test(), 1);
+    result.proven = favoured.proven && !favoured.admits;
+  }
+  return known_[key] = result;
+}
+
+std::optional<Admitted> Admission::settle(const Changes& changes) {
+  const std::string key = key_of(changes);
+  Admitted& known = known_[key];
+  if (settled_.contains(key)) return known;
+  if (tests_left_ <= 0 ||
+      (end_of_kind_ != portfolio::Clock::time_point::max() && portfolio::Clock::now() >= end_of_kind_))
+    return std::nullopt;
+  const Admitted slighted = leaning(changes, -1, end_of_kind_, kTuning.answers.variations);
+  Admitted settled = known;
+  settled.proven = slighted.admits && slighted.proven;
+  if (!settled.proven && !experiment_.options().solve.deterministic) {
+    settled = judged(experiment_.solve(changes, end_of_kind_, kTuning.answers.variations), question_.gang);
+    settled.proven = false;
+  }
+  settled_.insert(key);
+  known = settled;
+  known.admits = known.admits && known.proven;
+  return settled;
+}
+
+Admitted Admission::leaning(const Changes& changes, double direction, portfolio::Clock::time_point end, int budgets) {
+  --tests_left_;
+  Snapshot snapshot(experiment_.original());
+  const auto parts = change::find_gang(snapshot, question_.gang);
+  if (!parts) return {};  // it has another name in the snapshot, since a gang has its own
+  // Works are whole numbers, so that a small one changes only by a larger part of it.
+  const double part = std::max(kTuning.answers.lean, 1.0 / static_cast<double>(question_.least_work));
+  change::terms_of(*parts, snapshot).weight *= std::max(kTuning.parts.half, 1 + direction * part);
+  return judged(experiment_.solve(std::move(snapshot), changes, end, budgets), question_.gang);
 }
 
 std::optional<Admitted> Admission::sketch(const Changes& changes) {

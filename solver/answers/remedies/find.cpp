@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/base/require.h"
+#include "model/problem/work.h"
 #include "solver/answers/remedies/rivals.h"
 #include "solver/answers/remedies/search.h"
 
@@ -95,6 +96,21 @@ bool may_help(RemedyKind kind, const explain::GangReport* report) {
   }
 }
 
+// Takes out what does not start the gang in a plan that is proven. Whether another search may find better ones. `open`
+// gets those that start it in a plan that is not.
+bool settle(Remedies& remedies, Admission& admission, Remedies& open) {
+  bool may_go_on = false;
+  std::erase_if(remedies, [&](Remedy& remedy) {
+    const std::optional<Admitted> settled = admission.settle(remedy.changes);
+    if (settled) remedy.with = *settled;
+    if (remedy.with.admits && remedy.with.proven) return false;
+    if (remedy.with.admits) open.push_back(remedy);
+    may_go_on = may_go_on || settled;
+    return true;
+  });
+  return may_go_on;
+}
+
 // Of these, an eviction decides, or what a queue has in use: all running pods count.
 bool needs_all_nodes(RemedyKind kind) {
   return kind == RemedyKind::kRaiseLimit || kind == RemedyKind::kRaiseQuota || kind == RemedyKind::kRaisePriority;
@@ -114,7 +130,10 @@ RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex in
   const WaitingGang gang(base, index);
   const Rivals rivals(gang);
   const Snapshot on_open_nodes = rivals.on_open_nodes();
-  Admission admission(experiment, {gang.name(), base.is_choice_proven()}, most_tests);
+  Work least_work = kLargest;
+  for (const PodIndex pod : gang.gang().pods)
+    least_work = std::min(least_work, weighted(gang.problem().class_of(pod).work, gang.gang().weight));
+  Admission admission(experiment, {gang.name(), base.is_choice_proven(), std::max<Work>(1, least_work)}, most_tests);
   const std::int64_t runs_before = experiment.runs();
   std::vector<RemedyKind> kinds;
   for (const RemedyKind kind : kRemedyKinds) {
@@ -127,11 +146,19 @@ RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex in
     admission.begin_search(1.0 / static_cast<double>(left--));
     admission.sketch_on(needs_all_nodes(kind) ? rivals.on_all_nodes() : on_open_nodes);
     Remedies found = search(kind, gang, rivals, admission, experiment);
-    if (found.empty()) (admission.is_over() ? answer.unfinished : answer.without).push_back(kind);
+    Remedies open, more;
+    // What is not settled admits nothing from then on, so that the search ends elsewhere.
+    bool goes_on = settle(found, admission, open);
+    for (std::int64_t rounds = most_tests; goes_on && rounds > 0; --rounds) {
+      found = search(kind, gang, rivals, admission, experiment);
+      goes_on = settle(found, admission, more);
+    }
+    if (found.empty() && open.empty()) (admission.is_over() ? answer.unfinished : answer.without).push_back(kind);
+    if (found.empty()) std::ranges::move(open, std::back_inserter(answer.unproven));
     std::ranges::move(found, std::back_inserter(answer.remedies));
   }
-  std::ranges::stable_sort(answer.remedies, {},
-                           [](const Remedy& remedy) { return std::tuple(remedy.size, remedy.kind); });
+  for (Remedies* list : {&answer.remedies, &answer.unproven})
+    std::ranges::stable_sort(*list, {}, [](const Remedy& remedy) { return std::tuple(remedy.size, remedy.kind); });
   answer.tests = experiment.runs() - runs_before;
   return answer;
 }

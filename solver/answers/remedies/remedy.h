@@ -35,7 +35,8 @@ constexpr std::string_view remedy_kind_name(RemedyKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-// Applied to the snapshot, the changes make the next plan admit the gang.
+// Applied to the snapshot, the changes make the next plan admit the gang: in a plan that is proven down to the level
+// `seniority`, so that no better one leaves it out.
 struct Remedy {
   RemedyKind kind = RemedyKind::kAddNodes;
   std::vector<change::Change> changes;
@@ -48,6 +49,7 @@ struct Remedy {
 
 struct RemedyAnswer {
   std::vector<Remedy> remedies;        // by size, then by kind
+  std::vector<Remedy> unproven;        // the same in plans that are not proven, of kinds that have no other
   std::vector<RemedyKind> without;     // kinds of which nothing that was tried helps
   std::vector<RemedyKind> unfinished;  // kinds for which the time or the tests ended first
   std::int64_t tests = 0;              // plans that were made
