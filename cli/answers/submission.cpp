@@ -111,10 +111,11 @@ void remove_unknown_queues(const Snapshot& cluster, const Objects& manifest, Sna
 
 // The question is what happens once it may be scheduled.
 void open_gates(Submission& submission) {
-  const std::vector<std::string_view>& held = submission.workload.anomalies.held_gangs;
+  const std::vector<std::string_view>& gangs = submission.workload.anomalies.held_gangs;
+  const std::unordered_set<std::string_view> held(gangs.begin(), gangs.end());
   std::int64_t opened = 0;
   for (SnapshotPod& pod : submission.workload.pods) {
-    const bool is_held = !pod.notes.held.empty() || std::ranges::find(held, pod.gang) != held.end();
+    const bool is_held = !pod.notes.held.empty() || held.contains(pod.gang);
     if (pod.status != PodStatus::kGated || is_held) continue;
     pod.status = PodStatus::kPending;
     ++opened;

@@ -178,8 +178,21 @@ namespace {
 
 using Rank = std::pair<DeviceUnits, std::size_t>;  // least room first, then the lowest index
 
-// As many devices as `chosen` holds: of those that suffice, the ones with the least free capacity. Selected one by one,
-// without an allocation. Cost: O(devices) each.
+// As many devices as `chosen` holds: of those that suffice, the ones with the least free capacity. Few are selected one
+// by one, without an allocation. Cost: O(devices), of few ones for each.
+bool choose_tightest_of_many(std::span<const DeviceUnits> rooms, DeviceUnits units, std::span<std::int32_t> chosen) {
+  std::vector<Rank> fitting;
+  for (std::size_t d = 0; d < rooms.size(); ++d) {
+    if (rooms[d] >= units) fitting.emplace_back(rooms[d], d);
+  }
+  if (fitting.size() < chosen.size()) return false;
+  const auto end = fitting.begin() + std::ssize(chosen);
+  std::ranges::nth_element(fitting, end);
+  std::transform(fitting.begin(), end, chosen.begin(),
+                 [](const Rank& rank) { return static_cast<std::int32_t>(rank.second); });
+  return true;
+}
+
 bool choose_tightest(std::span<const DeviceUnits> rooms, DeviceUnits units, std::span<std::int32_t> chosen) {
   Rank last{std::numeric_limits<DeviceUnits>::min(), 0};
   for (std::int32_t& device : chosen) {
@@ -215,7 +228,8 @@ std::optional<DeviceList> choose_devices(const Room& room, const Problem& proble
     }
     return found < wanted ? std::nullopt : std::optional<DeviceList>(chosen);
   }
-  if (!choose_tightest(room.devices, units, chosen)) return std::nullopt;
+  const auto choose = many.empty() ? choose_tightest : choose_tightest_of_many;
+  if (!choose(room.devices, units, chosen)) return std::nullopt;
   std::ranges::sort(chosen);
   return DeviceList(chosen);
 }

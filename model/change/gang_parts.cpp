@@ -7,16 +7,22 @@
 namespace muster::change {
 
 std::optional<GangParts> find_gang(const Snapshot& snapshot, std::string_view name) {
-  GangParts parts;
-  const auto gang = std::ranges::find(snapshot.gangs, name, &SnapshotGang::name);
-  if (gang != snapshot.gangs.end()) parts.gang = static_cast<std::size_t>(gang - snapshot.gangs.begin());
+  auto gangs = all_gangs(snapshot);
+  const auto found = gangs.find(name);
+  return found == gangs.end() ? std::nullopt : std::optional(std::move(found->second));
+}
+
+std::unordered_map<std::string_view, GangParts> all_gangs(const Snapshot& snapshot) {
+  std::unordered_map<std::string_view, GangParts> gangs;
+  for (std::size_t gang = 0; gang < snapshot.gangs.size(); ++gang)
+    gangs.try_emplace(snapshot.gangs[gang].name, GangParts{gang, {}});
   for (std::size_t pod = 0; pod < snapshot.pods.size(); ++pod) {
-    const SnapshotPod& candidate = snapshot.pods[pod];
-    if (parts.gang ? candidate.gang == name : candidate.gang.empty() && candidate.name == name)
-      parts.pods.push_back(pod);
+    const SnapshotPod& member = snapshot.pods[pod];
+    const bool is_gang = member.gang.empty();  // by itself, unless a gang has its name
+    const auto known = is_gang ? gangs.try_emplace(member.name).first : gangs.find(member.gang);
+    if (known != gangs.end() && known->second.gang.has_value() != is_gang) known->second.pods.push_back(pod);
   }
-  if (!parts.gang && parts.pods.empty()) return std::nullopt;
-  return parts;
+  return gangs;
 }
 
 GangTerms& terms_of(const GangParts& parts, Snapshot& snapshot) {

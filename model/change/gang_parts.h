@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/snapshot/snapshot.h"
@@ -18,6 +19,8 @@ struct GangParts {
 
 // None: no gang, and no pod without a gang, has the name. Cost: O(gangs + pods).
 std::optional<GangParts> find_gang(const Snapshot& snapshot, std::string_view name);
+// The same of all gangs at once, by name. The names are those of the snapshot. Cost: O(gangs + pods).
+std::unordered_map<std::string_view, GangParts> all_gangs(const Snapshot& snapshot);
 
 // The terms of the gang, to be edited; those of a pod that is a gang by itself are its own from then on.
 GangTerms& terms_of(const GangParts& parts, Snapshot& snapshot);

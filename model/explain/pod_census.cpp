@@ -17,7 +17,7 @@ const PodCensus::ClassCount& PodCensus::of(PodClassIndex index) {
       const std::int64_t pods = room_.count(pod_class, alike.node, kLargest);
       if (pods == 0) continue;
       counted.total = saturating_add(counted.total, saturating_multiply(pods, alike.nodes));
-      if (pods < kLargest) room_.put(pod_class, alike.node, pods);
+      if (pods < kLargest) room_.put_alone(pod_class, alike.node, pods);
     }
   }
   counted.full = tally_blockers(problem_, room_, index, groups);

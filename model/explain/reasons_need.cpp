@@ -1,6 +1,7 @@
 #include "model/explain/reasons_need.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -15,16 +16,19 @@ struct Choice {
   std::vector<PodIndex> pods;
   Work work = 0;
   bool possible = true;
+  const Choice *first = nullptr, *second = nullptr;  // whose pods it has, too
 };
+using Choices = std::vector<const Choice*>;
 
 class MinimumChooser {
  public:
   MinimumChooser(const Problem& problem, const PodPredicate& has, const PodPredicate& may_use)
       : problem_(problem), has_(has), may_use_(may_use) {}
 
-  // Groups of a gang lie parents first: from the back, children are known before their parents.
-  std::vector<Choice> choose(const Gang& gang) const {
-    std::unordered_map<GroupIndex, std::vector<Choice>> choices;
+  // Groups of a gang lie parents first: from the back, children are known before their parents. The choices live as
+  // long as this object.
+  Choices choose(const Gang& gang) {
+    std::unordered_map<GroupIndex, Choices> choices;
     for (std::size_t i = gang.groups.size(); i-- > 0;) {
       const Group& group = problem_.groups[gang.groups[i]];
       choices[gang.groups[i]] = group.is_leaf() ? choose_pods(group) : choose_children(group, choices);
@@ -32,12 +36,26 @@ class MinimumChooser {
     return std::move(choices[gang.root]);
   }
 
+  static std::vector<PodIndex> pods_of(const Choice& choice) {
+    std::vector<PodIndex> pods;
+    Choices left{&choice};
+    while (!left.empty()) {
+      const Choice* next = left.back();
+      left.pop_back();
+      pods.insert(pods.end(), next->pods.begin(), next->pods.end());
+      for (const Choice* part : {next->first, next->second})
+        if (part != nullptr) left.push_back(part);
+    }
+    return pods;
+  }
+
  private:
   static constexpr std::size_t kMostClasses = 64;  // of a leaf; beyond, only the least work is a choice
+  static constexpr std::size_t kMostSteps = kMostClasses * kMostClasses;  // children x how many of them; the same
 
-  std::vector<Choice> choose_pods(const Group& group) const {
+  Choices choose_pods(const Group& group) {
     const std::int64_t missing = group.minimum - std::ranges::count_if(group.pods, has_);
-    if (missing <= 0) return {Choice{}};
+    if (missing <= 0) return {made(Choice{})};
     std::map<PodClassIndex, std::vector<PodIndex>> by_class;
     std::int64_t usable = 0;
     for (const PodIndex pod : group.pods) {
@@ -48,15 +66,19 @@ class MinimumChooser {
     std::vector<std::vector<PodIndex>> classes;
     for (auto& [index, pods] : by_class) classes.push_back(std::move(pods));
     std::ranges::stable_sort(classes, {}, [&](const auto& pods) { return problem_.class_of(pods.front()).work; });
-    if (classes.size() > kMostClasses) return {least_of(classes, missing)};
+    if (classes.size() > kMostClasses) return {made(least_of(classes, missing))};
     std::vector<Choice> choices;
     add_choices(classes, std::min(missing, usable), (kMostNeeds + 1) / 2, choices);
     if (usable > missing && classes.size() > 1) {  // from the other end, too, if there are too many to list
       std::ranges::reverse(classes);
       add_choices(classes, missing, kMostNeeds / 2, choices);
     }
-    for (Choice& choice : choices) choice.possible = usable >= missing;
-    return the_least(std::move(choices));
+    Choices result;
+    for (Choice& choice : choices) {
+      choice.possible = usable >= missing;
+      result.push_back(made(std::move(choice)));
+    }
+    return the_least(std::move(result));
   }
 
   Choice least_of(const std::vector<std::vector<PodIndex>>& classes, std::int64_t wanted) const {
@@ -92,38 +114,47 @@ class MinimumChooser {
   }
 
   // For each number of children taken so far, the choices with the least work.
-  std::vector<Choice> choose_children(const Group& group,
-                                      std::unordered_map<GroupIndex, std::vector<Choice>>& of_child) const {
+  Choices choose_children(const Group& group, std::unordered_map<GroupIndex, Choices>& of_child) {
     const auto wanted = static_cast<std::size_t>(std::max(group.minimum, 0));
-    std::vector<std::vector<Choice>> taken(wanted + 1);
-    taken[0].push_back(Choice{});
-    for (const GroupIndex child : group.children) {
-      for (std::size_t count = wanted; count-- > 0;) {
-        for (const Choice& before : taken[count]) {
-          for (const Choice& choice : of_child[child]) taken[count + 1].push_back(joined(before, choice));
-        }
-        taken[count + 1] = the_least(std::move(taken[count + 1]));
-      }
-      of_child.erase(child);
+    const std::size_t children = group.children.size();
+    if (wanted > children) return {made({.pods = {}, .possible = false})};
+    std::vector<Choices> offered;
+    for (const GroupIndex child : group.children) offered.push_back(std::move(of_child[child]));
+    if (wanted < children && wanted * children > kMostSteps) {
+      std::ranges::stable_sort(offered, {}, [](const Choices& choices) { return rank_of(choices.front()); });
+      offered.resize(wanted);
+      for (Choices& choices : offered) choices.resize(1);
     }
-    if (!taken[wanted].empty()) return std::move(taken[wanted]);
-    Choice too_few;  // more children are wanted than there are
-    too_few.possible = false;
-    return {too_few};
+    std::vector<Choices> taken(wanted + 1);
+    taken[0].push_back(made(Choice{}));
+    for (std::size_t child = 0; child < offered.size(); ++child) {
+      const std::size_t left = offered.size() - child;  // fewer can be taken only if this many are still to come
+      for (std::size_t count = std::min(wanted, child + 1); count-- > wanted - std::min(wanted, left);) {
+        add_joined(taken[count], offered[child], taken[count + 1]);
+      }
+    }
+    return std::move(taken[wanted]);
   }
 
-  static Choice joined(const Choice& a, const Choice& b) {
-    Choice choice = a;
-    choice.pods.insert(choice.pods.end(), b.pods.begin(), b.pods.end());
-    choice.work += b.work;
-    choice.possible = a.possible && b.possible;
-    return choice;
+  const Choice* made(Choice choice) { return &made_.emplace_back(std::move(choice)); }
+
+  // Each of `before` with each of `more`, to those that are there: the least of all.
+  void add_joined(const Choices& before, const Choices& more, Choices& there) {
+    std::vector<Choice> joined;
+    for (const Choice* first : before) {
+      for (const Choice* second : more)
+        joined.push_back(
+            {{}, saturating_add(first->work, second->work), first->possible && second->possible, first, second});
+    }
+    std::ranges::stable_sort(joined, {}, [](const Choice& choice) { return rank_of(&choice); });
+    if (joined.size() > kMostNeeds) joined.resize(kMostNeeds);
+    for (Choice& choice : joined) there.push_back(made(std::move(choice)));
+    there = the_least(std::move(there));
   }
 
-  static std::vector<Choice> the_least(std::vector<Choice> choices) {
-    std::ranges::stable_sort(choices, [](const Choice& a, const Choice& b) {
-      return std::pair(!a.possible, a.work) < std::pair(!b.possible, b.work);
-    });
+  static std::pair<bool, Work> rank_of(const Choice* choice) { return {!choice->possible, choice->work}; }
+  static Choices the_least(Choices choices) {
+    std::ranges::stable_sort(choices, {}, rank_of);
     if (choices.size() > kMostNeeds) choices.resize(kMostNeeds);
     return choices;
   }
@@ -131,6 +162,7 @@ class MinimumChooser {
   const Problem& problem_;
   const PodPredicate& has_;
   const PodPredicate& may_use_;
+  std::deque<Choice> made_;
 };
 
 // Equal needs are one: the same items, whichever pods.
@@ -185,10 +217,11 @@ GangNeed need_of_pods(const Problem& problem, std::vector<PodIndex> pods) {
 std::vector<GangNeed> needs_of_minimum(const Problem& problem, GangIndex gang, const PodPredicate& has,
                                        const PodPredicate& may_use) {
   std::vector<GangNeed> needs;
-  for (Choice& choice : MinimumChooser(problem, has, may_use).choose(problem.gangs[gang])) {
-    if (!choice.possible && !needs.empty()) break;
-    GangNeed need = need_of_pods(problem, std::move(choice.pods));
-    need.possible = choice.possible;
+  MinimumChooser chooser(problem, has, may_use);
+  for (const Choice* choice : chooser.choose(problem.gangs[gang])) {
+    if (!choice->possible && !needs.empty()) break;
+    GangNeed need = need_of_pods(problem, MinimumChooser::pods_of(*choice));
+    need.possible = choice->possible;
     if (std::ranges::none_of(needs, [&](const GangNeed& other) { return are_alike(other, need); }))
       needs.push_back(std::move(need));
   }

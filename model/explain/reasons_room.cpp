@@ -190,23 +190,36 @@ bool RemainingRoom::conflicts_by_terms(const PodClass& pod_class, NodeIndex node
 }
 
 void RemainingRoom::put(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
-  if (pod_class.gpu.kind != GpuRequestKind::kNone) {
-    for (std::int64_t i = 0; i < pods; ++i) put_devices(pod_class, node);
+  put_amounts(pod_class, node, pods);
+  change_anti_affinity(pod_class, node, pods);
+}
+
+void RemainingRoom::put_alone(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+  put_amounts(pod_class, node, pods);
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) {
+    if (!std::ranges::binary_search(pod_class.anti_affinity_matched, term)) continue;
+    for (const bool owners : {true, false}) change_term(term, node, owners, pods);
   }
-  put_resources(pod_class, node, pods);
 }
 
 void RemainingRoom::put_on(const PodClass& pod_class, NodeIndex node, std::span<const std::size_t> chosen) {
   const DeviceUnits units = chosen.empty() ? 0 : share_units(pod_class, problem_->class_of(node));
   for (const std::size_t device : chosen) change(begin_[node.value()] + resource_count_ + device, -units);
   put_resources(pod_class, node, 1);
+  change_anti_affinity(pod_class, node, 1);
+}
+
+void RemainingRoom::put_amounts(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+  if (pod_class.gpu.kind != GpuRequestKind::kNone) {
+    for (std::int64_t i = 0; i < pods; ++i) put_devices(pod_class, node);
+  }
+  put_resources(pod_class, node, pods);
 }
 
 void RemainingRoom::put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
   for (std::size_t r = 0; r < resource_count_; ++r) {
     if (pod_class.request[r] != 0) change(begin_[node.value()] + r, -pod_class.request[r] * pods);
   }
-  change_anti_affinity(pod_class, node, pods);
 }
 
 std::vector<std::vector<std::size_t>> RemainingRoom::device_choices(const PodClass& pod_class, NodeIndex node) const {
@@ -278,12 +291,13 @@ void RemainingRoom::change(std::size_t cell, std::int64_t delta) {
 }
 
 void RemainingRoom::change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta) {
-  const auto count_term = [&](AntiAffinityIndex term, bool owners) {
-    const DomainIndex domain = problem_->inter_pod.anti_affinities[term].domain_of[node];
-    if (!domain.is_none()) change(anti_affinity_cell(term, domain, owners), delta);
-  };
-  for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) count_term(term, true);
-  for (const AntiAffinityIndex term : pod_class.anti_affinity_matched) count_term(term, false);
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) change_term(term, node, true, delta);
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_matched) change_term(term, node, false, delta);
+}
+
+void RemainingRoom::change_term(AntiAffinityIndex term, NodeIndex node, bool owners, std::int64_t delta) {
+  const DomainIndex domain = problem_->inter_pod.anti_affinities[term].domain_of[node];
+  if (!domain.is_none()) change(anti_affinity_cell(term, domain, owners), delta);
 }
 
 std::size_t RemainingRoom::anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners) {

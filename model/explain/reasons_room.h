@@ -63,6 +63,9 @@ class RemainingRoom {
   // Adds pods; requires count(...) >= pods. Pods that use whole devices take the first idle ones. Sharers take the
   // fullest device that fits or, if a pod needs several, the emptiest ones: this fits the most pods of one shape.
   void put(const PodClass& pod_class, NodeIndex node, std::int64_t pods);
+  // The same where only more pods of this class are asked about until it is rolled back: of anti-affinity, only the
+  // terms count by which pods of the class repel each other.
+  void put_alone(const PodClass& pod_class, NodeIndex node, std::int64_t pods);
   // The same for one pod, on these devices.
   void put_on(const PodClass& pod_class, NodeIndex node, std::span<const std::size_t> devices);
   // Every choice of devices for one pod, one of those that leave the same free capacity; for a pod without devices the
@@ -78,9 +81,11 @@ class RemainingRoom {
   explicit RemainingRoom(const Problem& problem);
   void change(std::size_t cell, std::int64_t delta);
   void change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta);
+  void change_term(AntiAffinityIndex term, NodeIndex node, bool owners, std::int64_t delta);
   std::int64_t device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const;
   bool conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const;
   void put_devices(const PodClass& pod_class, NodeIndex node);
+  void put_amounts(const PodClass& pod_class, NodeIndex node, std::int64_t pods);  // of devices and resources
   void put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods);
   std::size_t anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners);
 

@@ -1,12 +1,13 @@
 #include "solver/formulation/anti_affinity.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace muster::formulation {
 namespace {
 
 bool contains(const std::vector<AntiAffinityIndex>& terms, AntiAffinityIndex term) {
-  return std::find(terms.begin(), terms.end(), term) != terms.end();
+  return std::ranges::binary_search(terms, term);
 }
 
 bool has_wide_domain(const Problem& problem, const AntiAffinity& term) {
@@ -42,6 +43,22 @@ AntiAffinityRules::AntiAffinityRules(const Problem& problem, const ClusterState&
     count(problem.class_of(pod).anti_affinity_owned, owners_);
     count(problem.class_of(pod).anti_affinity_matched, matched_);
   }
+  const auto has_pods = [](const std::vector<std::int32_t>& counts) {
+    return std::ranges::any_of(counts, [](std::int32_t pods) { return pods > 0; });
+  };
+  std::vector<bool> has_owners, has_matched;
+  std::ranges::transform(owners_, std::back_inserter(has_owners), has_pods);
+  std::ranges::transform(matched_, std::back_inserter(has_matched), has_pods);
+  const auto those_in = [](const std::vector<bool>& used, const std::vector<AntiAffinityIndex>& terms) {
+    std::vector<AntiAffinityIndex> result;
+    std::ranges::copy_if(terms, std::back_inserter(result),
+                         [&](AntiAffinityIndex term) -> bool { return used[term.value()]; });
+    return result;
+  };
+  for (const PodClass& pod_class : problem.pod_classes) {
+    repelling_.push_back(those_in(has_matched, pod_class.anti_affinity_owned));
+    repelled_.push_back(those_in(has_owners, pod_class.anti_affinity_matched));
+  }
 }
 
 bool AntiAffinityRules::owns(PodClassIndex pod_class, AntiAffinityIndex term) const {
@@ -59,8 +76,9 @@ bool AntiAffinityRules::excludes(PodClassIndex pod_class, NodeIndex node) const 
       return !domain.is_none() && counts[term][domain.value()] > 0;
     });
   };
-  return met(problem_.pod_classes[pod_class].anti_affinity_owned, matched_) ||
-         met(problem_.pod_classes[pod_class].anti_affinity_matched, owners_) || is_closed(pod_class, node);
+  const bool has_terms = pod_class.value() < repelling_.size();
+  return (has_terms && (met(repelling_[pod_class], matched_) || met(repelled_[pod_class], owners_))) ||
+         is_closed(pod_class, node);
 }
 
 // A node without the labels; or one in whose domain no matching pod stays, and none can be placed before the class

@@ -36,6 +36,9 @@ class AntiAffinityRules {
   const ClusterState& state_;
   Indexed<AffinityIndex, std::uint8_t> may_open_;  // something that waits may open another domain
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;  // by domain
+  // The terms of a class that it owns and that match present pods; those that match it and that present pods own. Empty
+  // if there are no terms.
+  Indexed<PodClassIndex, std::vector<AntiAffinityIndex>> repelling_, repelled_;
   bool spans_nodes_ = false;
 };
 

@@ -19,15 +19,21 @@ class Enumeration {
  public:
   Enumeration(const ConfigurationInput& input, const ResidualClass& room, std::size_t& left,
               const std::function<bool()>& stop)
-      : in_(input), room_(room), node_class_(input.problem.node_classes[room.node_class]), left_(left), stop_(stop) {}
+      : in_(input),
+        room_(room),
+        node_class_(input.problem.node_classes[room.node_class]),
+        left_(left),
+        size_(1 + room.free_devices.size() / kDevicesOfAState),
+        stop_(stop) {}
 
   std::optional<std::vector<Configuration>> run() {
     states_.push_back({NodeResidual(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
     for (std::size_t at = 0; at < states_.size(); ++at) {
-      for (std::size_t d = states_[at].last; d < room_.demands.size(); ++d) extend(at, d);
-      if (states_.size() > left_ || is_to_stop(at)) return std::nullopt;
+      for (std::size_t d = states_[at].last; d < room_.demands.size() && !are_too_many(states_.size()); ++d)
+        extend(at, d);
+      if (are_too_many(states_.size()) || is_to_stop(at)) return std::nullopt;
     }
-    left_ -= states_.size();
+    left_ -= size_ * states_.size();
     return best_of_each_count();
   }
 
@@ -41,6 +47,10 @@ class Enumeration {
   };
   // The free part of a device, and its absent residents, by class of stay and identity.
   using DeviceView = std::pair<DeviceUnits, std::vector<std::pair<DemandIndex, std::int32_t>>>;
+
+  // A state of a node with many devices counts as several, since its cost and size are those of its devices.
+  static constexpr std::size_t kDevicesOfAState = 64;
+  bool are_too_many(std::size_t states) const { return size_ * states > left_; }
 
   const PodClass& class_of(std::size_t d) const {
     return in_.problem.pod_classes[in_.demand.classes[room_.demands[d]].pod_class];
@@ -125,6 +135,7 @@ class Enumeration {
   using Levels = std::map<DeviceView, std::vector<std::int32_t>>;
   void choose(const Levels& levels, Levels::const_iterator level, std::size_t missing,
               std::vector<std::int32_t>& chosen, std::vector<std::vector<std::int32_t>>& choices) const {
+    if (are_too_many(choices.size())) return;
     if (missing == 0) {
       choices.push_back(chosen);
       std::sort(choices.back().begin(), choices.back().end());
@@ -143,7 +154,7 @@ class Enumeration {
   // The clock is read once for this many states.
   bool is_to_stop(std::size_t at) const {
     constexpr std::size_t kStatesALook = 64;
-    return stop_ && at % kStatesALook == 0 && stop_();
+    return stop_ && size_ * at % kStatesALook < size_ && stop_();
   }
 
   std::optional<std::vector<Configuration>> best_of_each_count() {
@@ -262,6 +273,7 @@ class Enumeration {
   const ResidualClass& room_;
   const NodeClass& node_class_;
   std::size_t& left_;
+  std::size_t size_;  // of a state
   const std::function<bool()>& stop_;
   std::vector<State> states_;
   std::set<std::tuple<std::vector<std::int32_t>, std::size_t, std::vector<DeviceView>>> seen_;

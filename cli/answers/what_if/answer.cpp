@@ -174,8 +174,7 @@ WhatIfAnswer what_if_answer(const WhatIf& what_if) {
   const Admitted before = admitted_by(what_if.before), after = admitted_by(what_if.after);
   const PlanDifference difference = difference_of(compared_plan(what_if.before.problem, what_if.before.solution),
                                                   compared_plan(what_if.after.problem, what_if.after.solution));
-  std::vector<GangOutcome> outcomes;
-  for (const std::string& gang : what_if.changed.submitted) outcomes.push_back(outcome_of(what_if.after, gang));
+  const std::vector<GangOutcome> outcomes = outcomes_of(what_if.after, what_if.changed.submitted);
 
   WhatIfAnswer answer{AnswerDocument("whatIf"), std::ranges::all_of(outcomes, &GangOutcome::starts)};
   AnswerDocument& document = answer.document;

@@ -245,14 +245,14 @@ class Changes {
 
   // Names the queues that there are if those of the workload's gangs are none.
   void remark_on_queues(const Submission& submission, const std::string& place) {
-    std::map<std::string_view, std::vector<std::string>> missing;  // gangs by queue
+    const auto known = change::all_gangs(out_.snapshot);
+    std::map<std::string_view, std::vector<std::string>> gangs_of;  // by queue
     for (const std::string& name : submission.gangs) {
-      const auto parts = change::find_gang(out_.snapshot, name);
-      if (!parts) continue;
-      const std::string_view queue = change::terms_of(*parts, out_.snapshot).queue;
-      if (!is_queue_of_gangs(out_.snapshot, queue)) missing[queue].push_back(name);
+      const auto found = known.find(name);
+      if (found != known.end()) gangs_of[change::terms_of(found->second, out_.snapshot).queue].push_back(name);
     }
-    for (const auto& [queue, gangs] : missing) {
+    for (const auto& [queue, gangs] : gangs_of) {
+      if (is_queue_of_gangs(out_.snapshot, queue)) continue;
       const bool is_known = std::ranges::count(out_.snapshot.queues, queue, &SnapshotQueue::name) > 0;
       const std::string subject = gangs.size() == 1
                                       ? gangs.front() + " names"
@@ -267,10 +267,11 @@ class Changes {
   void set_terms(Submission& submission) const {
     const auto queue_name = given_queue();
     if (!queue_name && !priority_) return;
+    const auto known = change::all_gangs(submission.workload);
     for (const std::string& name : submission.gangs) {
-      const auto parts = change::find_gang(submission.workload, name);
-      if (!parts) continue;
-      GangTerms& terms = change::terms_of(*parts, submission.workload);
+      const auto found = known.find(name);
+      if (found == known.end()) continue;
+      GangTerms& terms = change::terms_of(found->second, submission.workload);
       if (queue_name) terms.queue = submission.workload.text.store(*queue_name);
       if (priority_) terms.priority = priority_;
     }

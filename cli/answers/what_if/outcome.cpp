@@ -21,32 +21,50 @@ GangOutcome::Counts sorted(const Tally& tally) {
   return counts;
 }
 
-void add_places(const answers::Run& run, GangIndex gang, GangOutcome& outcome) {
-  Tally nodes;
-  std::set<PodIndex> evicted, leaving;
-  for (const Eviction& eviction : run.solution.plan.evictions) evicted.insert(eviction.pod);
-  for (const Placement& placement : run.solution.plan.placements) {
-    if (run.problem.pods[placement.pod].gang != gang) continue;
-    ++nodes[std::string(run.snapshot->nodes[placement.node.value()].name)];
-    for (const PodIndex pod : placement.after) {
-      if (!evicted.contains(pod)) leaving.insert(pod);
+// What a plan places, and what it evicts or moves for others, by gang.
+class PlanByGang {
+ public:
+  explicit PlanByGang(const answers::Run& run) : run_(run), placed_(run.problem.gangs.size()), leaving_(placed_) {
+    const Plan& plan = run.solution.plan;
+    for (std::size_t i = 0; i < plan.placements.size(); ++i)
+      placed_[run.problem.pods[plan.placements[i].pod].gang].push_back(i);
+    for (std::size_t i = 0; i < plan.evictions.size(); ++i) {
+      evicted_.insert(plan.evictions[i].pod);
+      if (!plan.evictions[i].for_gang.is_none()) leaving_[plan.evictions[i].for_gang].push_back(i);
     }
-    if (!placement.after.empty()) outcome.is_at_once = false;
   }
-  outcome.nodes = sorted(nodes);
-  outcome.leaving = std::ssize(leaving);
-}
 
-void add_departures(const answers::Run& run, GangIndex gang, GangOutcome& outcome) {
-  Tally evicted, moved;
-  for (const Eviction& eviction : run.solution.plan.evictions) {
-    if (eviction.for_gang != gang) continue;
-    Tally& tally = eviction.reason == EvictionReason::kConsolidate ? moved : evicted;
-    ++tally[std::string(run.problem.gangs[run.problem.pods[eviction.pod].gang].name)];
+  void add_places(GangIndex gang, GangOutcome& outcome) const {
+    Tally nodes;
+    std::set<PodIndex> leaving;
+    for (const std::size_t i : placed_[gang]) {
+      const Placement& placement = run_.solution.plan.placements[i];
+      ++nodes[std::string(run_.snapshot->nodes[placement.node.value()].name)];
+      for (const PodIndex pod : placement.after) {
+        if (!evicted_.contains(pod)) leaving.insert(pod);
+      }
+      if (!placement.after.empty()) outcome.is_at_once = false;
+    }
+    outcome.nodes = sorted(nodes);
+    outcome.leaving = std::ssize(leaving);
   }
-  outcome.evicted = sorted(evicted);
-  outcome.moved = sorted(moved);
-}
+
+  void add_departures(GangIndex gang, GangOutcome& outcome) const {
+    Tally evicted, moved;
+    for (const std::size_t i : leaving_[gang]) {
+      const Eviction& eviction = run_.solution.plan.evictions[i];
+      Tally& tally = eviction.reason == EvictionReason::kConsolidate ? moved : evicted;
+      ++tally[std::string(run_.problem.gangs[run_.problem.pods[eviction.pod].gang].name)];
+    }
+    outcome.evicted = sorted(evicted);
+    outcome.moved = sorted(moved);
+  }
+
+ private:
+  const answers::Run& run_;
+  Indexed<GangIndex, std::vector<std::size_t>> placed_, leaving_;  // positions in the plan's lists
+  std::set<PodIndex> evicted_;
+};
 
 void add_reason(const explain::GangReport& report, GangOutcome& outcome) {
   if (report.reason.code != explain::ReasonCode::kNone) {
@@ -87,16 +105,7 @@ std::vector<std::string> listed(const GangOutcome::Counts& counts) {
 
 Cell text_or_none(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 
-}  // namespace
-
-std::string names_text(const GangOutcome::Counts& counts, std::size_t most) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, counts.size()); ++i) text += (i == 0 ? "" : ", ") + counts[i].first;
-  if (counts.size() > most) text += fmt::format(" and {} more", counts.size() - most);
-  return text;
-}
-
-GangOutcome outcome_of(const answers::Run& run, std::string_view gang) {
+GangOutcome outcome_of(const answers::Run& run, const PlanByGang& plan, std::string_view gang) {
   GangOutcome outcome;
   outcome.name = gang;
   const std::optional<GangIndex> index = run.find_gang(gang);
@@ -112,10 +121,27 @@ GangOutcome outcome_of(const answers::Run& run, std::string_view gang) {
   outcome.phase = explain::phase_name(report->phase);
   outcome.placed = report->placed;
   outcome.starts = run.admits(*index) && report->placed > 0;
-  add_places(run, *index, outcome);
-  add_departures(run, *index, outcome);
+  plan.add_places(*index, outcome);
+  plan.add_departures(*index, outcome);
   if (!outcome.starts) add_reason(*report, outcome);
   return outcome;
+}
+
+}  // namespace
+
+std::string names_text(const GangOutcome::Counts& counts, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, counts.size()); ++i) text += (i == 0 ? "" : ", ") + counts[i].first;
+  if (counts.size() > most) text += fmt::format(" and {} more", counts.size() - most);
+  return text;
+}
+
+std::vector<GangOutcome> outcomes_of(const answers::Run& run, const std::vector<std::string>& gangs) {
+  const PlanByGang plan(run);
+  std::vector<GangOutcome> outcomes;
+  outcomes.reserve(gangs.size());
+  for (const std::string& gang : gangs) outcomes.push_back(outcome_of(run, plan, gang));
+  return outcomes;
 }
 
 std::string sentence_of(const GangOutcome& outcome) {

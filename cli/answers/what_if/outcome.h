@@ -31,8 +31,8 @@ struct GangOutcome {
   Obstacle obstacle;         // if it does not start
 };
 
-// A gang that the run does not have does not start. Cost: O(gangs + placements + evictions).
-GangOutcome outcome_of(const answers::Run& run, std::string_view gang);
+// Of gangs by name. One that the run does not have does not start. Cost: O(gangs + placements + evictions).
+std::vector<GangOutcome> outcomes_of(const answers::Run& run, const std::vector<std::string>& gangs);
 
 // "The gang ml/train would start now on n1, n2 (evicts 2 pods of ml/sweep)", without a full stop.
 std::string sentence_of(const GangOutcome& outcome);

@@ -169,5 +169,14 @@ TEST(Fit, MinResourcesOfManyGangsAreThoseOfEach) {
   EXPECT_GT(lacked, 1'000);
 }
 
+TEST(Fit, ASharerOfManyDevicesTakesThoseWithTheLeastRoomThatSuffices) {
+  const FitCase cluster(R"("nodes":[{"name":"n","gpus":{"count":12}}],"pods":[
+     {"name":"a","node":"n","gpu":{"fraction":0.5},"gpus":[11]},{"name":"b","node":"n","gpu":{"fraction":0.25},"gpus":[3]},
+     {"name":"c","node":"n","gpu":{"fraction":0.9},"gpus":[0]},
+     {"name":"p","gpu":{"fraction":0.5,"devices":10}},{"name":"q","gpu":{"fraction":0.5,"devices":12}}])");
+  EXPECT_EQ(cluster.devices("p", "n"), (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 11}));
+  EXPECT_EQ(cluster.devices("q", "n"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace muster

@@ -48,5 +48,16 @@ TEST(PodCensus, KnowsTheClassesThatItHasCounted) {
   EXPECT_TRUE(census.has(pod_class));
 }
 
+TEST(PodCensus, FindsPodsOfAClassInTheirOwnWayByTheTermsThatTheyOwnAndMatch) {
+  const std::string apart =
+      R"("labels":{"app":"x"},"podAntiAffinity":{"topologyKey":"h","labelSelector":{"matchLabels":{"app":"x"}}})";
+  const test::Case built(R"("nodes":[{"name":"a","labels":{"h":"a"}}],"pods":[{"name":"p",)" + apart +
+                         R"(},{"name":"q","labels":{"app":"x"}}])");
+  RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
+  PodCensus census(*built, room);
+  EXPECT_TRUE(census.of(built->pods[built.pod("p")].pod_class).full.charges(FilterCode::kPodAntiAffinity));
+  EXPECT_FALSE(census.of(built->pods[built.pod("q")].pod_class).full.charges(FilterCode::kPodAntiAffinity));
+}
+
 }  // namespace
 }  // namespace muster::explain

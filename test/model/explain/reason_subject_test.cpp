@@ -56,5 +56,36 @@ TEST(ReasonSignature, IsPlainOnlyForGangsOfEqualWaitingPods) {
   EXPECT_FALSE(of("runs"));
 }
 
+TEST(ReasonSubject, TakesTheSmallestSubgroupsOfVeryManyOfWhichSomeAreEnough) {
+  constexpr int kGroups = 120, kWanted = 100;
+  std::string groups, pods;
+  for (int i = 0; i < kGroups; ++i) {
+    const std::string number = std::to_string(i), comma = i == 0 ? "" : ",";
+    groups += comma + R"({"name":"s)" + number + R"(","minMember":1})";
+    pods += comma + R"({"name":"p)" + number + R"(","gang":"g","subgroup":"s)" + number + R"(","gpu":{"count":)" +
+            std::to_string(1 + i % 2) + "}}";
+  }
+  const test::Case built(R"("nodes":[{"name":"a","gpus":{"count":4}}],"gangs":[{"name":"g","minSubgroups":)" +
+                         std::to_string(kWanted) + R"(,"subgroups":[)" + groups + R"(]}],"pods":[)" + pods + "]");
+  const ReasonSubject subject = reason_subject(*built, after_plan(*built, {}), built.gang("g"), true);
+  EXPECT_TRUE(subject.need.possible);
+  EXPECT_EQ(subject.need.pods, kWanted);
+  ASSERT_EQ(subject.need.items.size(), 2U);
+  EXPECT_EQ(subject.need.items[1].pods.size(), 60U) << "all that ask for one GPU";
+}
+
+TEST(ReasonSubject, NeedsAllOfVeryManySubgroups) {
+  constexpr int kGroups = 3'000;
+  std::string groups, pods;
+  for (int i = 0; i < kGroups; ++i) {
+    const std::string number = std::to_string(i), comma = i == 0 ? "" : ",";
+    groups += comma + R"({"name":"s)" + number + R"(","minMember":1})";
+    pods += comma + R"({"name":"p)" + number + R"(","gang":"g","subgroup":"s)" + number + R"("})";
+  }
+  const test::Case built(R"("nodes":[{"name":"a"}],"gangs":[{"name":"g","subgroups":[)" + groups + R"(]}],"pods":[)" +
+                         pods + "]");
+  EXPECT_EQ(reason_subject(*built, after_plan(*built, {}), built.gang("g"), true).need.pods, kGroups);
+}
+
 }  // namespace
 }  // namespace muster::explain
