@@ -152,10 +152,16 @@ bool EvictionGrounds::is_ground(QueueIndex victim_side, QueueIndex own_side, con
 }
 
 bool EvictionGrounds::stays_within_share(const Claim& claim, QueueIndex up_to) const {
-  for (const QueueIndex queue : problem_.queues[problem_.gangs[claim.gang].queue].ancestors) {
+  const Gang& gang = problem_.gangs[claim.gang];
+  // Under the policy nonPreemptibleWithinQuota the quota is a bound by itself, whatever may be reclaimed.
+  const bool keeps_quota = !gang.preemptible && !problem_.snapshot->policy.non_preemptible_within_quota;
+  for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
+    const QueueAmounts &share = shares_.share[queue], &non_preemptible = end_.non_preemptible_usage[queue];
     for (std::size_t i = 0; i < kQueueResources; ++i) {
       const Amount demand = claim.demand[i];
-      if (demand > 0 && saturating_add(end_.usage[queue][i], demand) > shares_.share[queue][i]) return false;
+      if (demand == 0) continue;
+      if (saturating_add(end_.usage[queue][i], demand) > share[i]) return false;
+      if (keeps_quota && saturating_add(non_preemptible[i], demand) > quota_[queue][i]) return false;
     }
     if (queue == up_to) break;
   }

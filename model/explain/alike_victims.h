@@ -61,7 +61,7 @@ class EvictionGrounds {
   // Unlimited ones as the largest amount.
   const QueueAmounts& quota(QueueIndex queue) const { return quota_[queue]; }
   // Whether what the claim adds stays within the fair shares of its queue and of those above it, up to `up_to` (none:
-  // to the root).
+  // to the root), and what is not preemptible within their quotas, unless the policy asks for that anyway.
   bool stays_within_share(const Claim& claim, QueueIndex up_to) const;
 
  private:

@@ -5,6 +5,7 @@
 
 #include "model/base/require.h"
 #include "model/explain/reason.h"
+#include "model/explain/supply_sums.h"
 #include "model/problem/exceeded.h"
 #include "model/problem/holds.h"
 #include "model/snapshot/filters.h"
@@ -77,11 +78,8 @@ FilterCode short_filter(const Problem& problem, const RemainingRoom& room, const
   if (!count.is_none() && is_short(count)) return FilterCode::kInsufficientGpu;
   if (is_short(kCpu)) return FilterCode::kInsufficientCpu;
   if (is_short(kMemory)) return FilterCode::kInsufficientMemory;
-  for (std::size_t r = kPods.value() + 1; r < first_port; ++r) {
-    if (!is_short(ResourceIndex(r))) continue;
-    *other = ResourceIndex(r);
-    return FilterCode::kInsufficient;
-  }
+  *other = first_other(problem, is_short);
+  if (!other->is_none()) return FilterCode::kInsufficient;
   return is_short(kPods) ? FilterCode::kInsufficientPods : FilterCode::kAvailable;
 }
 

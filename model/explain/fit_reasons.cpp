@@ -1,7 +1,7 @@
 #include "model/explain/fit_reasons.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
 #include <utility>
 
 #include "model/base/saturating.h"
@@ -93,13 +93,13 @@ std::string EmptyCluster::excess(PodClassIndex index, bool with_filters) const {
         memory_mib == 0 ? ", and no node states the memory of its GPUs" : than + std::to_string(memory_mib) + " MiB";
     return std::to_string(gpu.share) + " MiB of a GPU" + most_of_it;
   }
-  for (std::size_t r = 0; r < most.size(); ++r) {
-    const ResourceIndex resource(r);
-    if (pod_class.request[r] <= most[r]) continue;
-    return amount_words(resource, pod_class.request[r]) + " " + std::string(problem_.resource_name(resource)) + than +
-           amount_words(resource, most[r]);
-  }
-  return "";
+  const auto is_more = [&](ResourceIndex r) { return pod_class.request[r.value()] > most[r.value()]; };
+  const std::array listed{kCpu, kMemory, kPods};
+  const auto found = std::ranges::find_if(listed, is_more);
+  const ResourceIndex resource = found == listed.end() ? first_other(problem_, is_more) : *found;
+  if (resource.is_none()) return "";  // a host port is on every node
+  return amount_words(resource, pod_class.request[resource.value()]) + " " +
+         std::string(problem_.resource_name(resource)) + than + amount_words(resource, most[resource.value()]);
 }
 
 bool EmptyCluster::never_fits(GangIndex gang, const GangNeed& whole, const SupplySums& supplies, bool with_filters) {
@@ -200,11 +200,8 @@ PlainReason FitReasons::reason_of_holds(const ReasonSubject& subject) {
 // Of the pods, each class by itself and all together.
 std::string FitReasons::insufficient(const ReasonSubject& subject) {
   std::string first;
-  const auto rank = [&](const std::string& name) {
-    for (std::size_t r = kPods.value() + 1; r < problem_.resource_count; ++r) {
-      if (problem_.resource_name(ResourceIndex(r)) == name) return r;
-    }
-    return name == "gpu" ? 0 : name == "cpu" ? 1 : name == "memory" ? 2 : std::numeric_limits<std::size_t>::max();
+  const auto rank = [](const std::string& name) {
+    return std::pair(name == "gpu" ? 0 : name == "cpu" ? 1 : name == "memory" ? 2 : name == "pods" ? 4 : 3, name);
   };
   const auto consider = [&](const std::string& name) {
     if (!name.empty() && (first.empty() || rank(name) < rank(first))) first = name;

@@ -74,10 +74,11 @@ std::string first_short(const Problem& problem, const DemandSum& demand, const S
   };
   if (is_short(kCpu)) return "cpu";
   if (is_short(kMemory)) return "memory";
-  for (std::size_t r = kPods.value() + 1; r < problem.resource_count; ++r) {
-    const ResourceIndex resource(r);
-    if (is_short(resource))
-      return resource == device_count_resource(problem) ? "gpu" : std::string(problem.resource_name(resource));
+  if (const ResourceIndex count = device_count_resource(problem); !count.is_none() && is_short(count)) return "gpu";
+  if (const ResourceIndex other = first_other(problem, is_short); !other.is_none())
+    return std::string(problem.resource_name(other));
+  for (std::size_t r = problem.resource_count - problem.host_port_count(); r < problem.resource_count; ++r) {
+    if (is_short(ResourceIndex(r))) return std::string(problem.resource_name(ResourceIndex(r)));
   }
   return is_short(kPods) ? "pods" : "";
 }

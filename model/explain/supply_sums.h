@@ -28,7 +28,20 @@ struct DemandSum {
 };
 DemandSum demand_of(const Problem& problem, const std::vector<NeedItem>& items);
 
-// The first resource, GPUs, cpu and memory first and pods last, that is insufficient; empty: none.
+// Of the resources other than cpu, memory, pods and host ports, the first by name for which `is_wanted` is true; none:
+// it is true for none. Their order in the problem depends on what a kept state has had before.
+template <class IsWanted>
+ResourceIndex first_other(const Problem& problem, const IsWanted& is_wanted) {
+  ResourceIndex first;
+  for (std::size_t r = kPods.value() + 1; r < problem.resource_count - problem.host_port_count(); ++r) {
+    const ResourceIndex other(r);
+    if (is_wanted(other) && (first.is_none() || problem.resource_name(other) < problem.resource_name(first)))
+      first = other;
+  }
+  return first;
+}
+
+// The first resource, GPUs, cpu and memory first, then others by name, pods last, that is insufficient; empty: none.
 std::string first_short(const Problem& problem, const DemandSum& demand, const SupplySum& supply);
 
 // Sums over the nodes of each class, made once: what is free after a plan, and the whole capacity. Cost: O(nodes x

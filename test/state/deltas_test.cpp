@@ -318,5 +318,18 @@ TEST(Deltas, TheClusterThatWasAskedForTheLongestAgoIsForgotten) {
   EXPECT_EQ(states.summary()->pods, ServeStates::kMostStates);
 }
 
+TEST(Deltas, LeaveTheReasonsWhatTheyAreWhateverResourcesCameFirst) {
+  const std::string node = R"({"format":"muster/v1","nodes":[{"name":"n","resources":{"cpu":8}}],"pods":[)";
+  const std::string both = R"({"name":"b","resources":{"rdma/hca":1,"example.com/nic":1}})";
+  const muster_v1::ReaderOptions reading = reader_options_with(true);
+  ServeStates states, whole;
+  ASSERT_FALSE(states.set("", node + R"({"name":"a","resources":{"example.com/nic":1}}]})", 1, reading).is_error);
+  const std::string delta = R"({"from":1,"to":2,"remove":{"pods":["a"]},"set":{"pods":[)" + both + "]}}";
+  ASSERT_FALSE(states.change("", delta, reading).is_error);
+  ASSERT_FALSE(whole.set("", node + both + "]}", 1, reading).is_error);
+  EXPECT_NE(plan_of(states).find("Insufficientexample.com/nic"), std::string::npos);
+  EXPECT_NE(plan_of(whole).find("Insufficientexample.com/nic"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace muster::cli

@@ -52,5 +52,23 @@ TEST(EvictionGrounds, OfTheShareHoldBetweenQueues) {
   EXPECT_TRUE(Grounds().may_go("theirs", "o", {.share = true, .priority = true, .protection = true}));
 }
 
+TEST(EvictionGrounds, OfTheShareKeepWhatIsNotPreemptibleWithinItsQuota) {
+  const std::string cluster =
+      R"("policy":{"nonPreemptibleWithinQuota":false},"nodes":[{"name":"a","gpus":{"count":4}}],)"
+      R"("queues":[{"name":"q","gpu":{"quota":0}},{"name":"mine","gpu":{"quota":0}}],)"
+      R"("pods":[{"name":"r","queue":"q","node":"a","gpu":{"count":4}},{"name":"p","queue":"mine","gpu":{"count":1}},)"
+      R"({"name":"kept","queue":"mine","gpu":{"count":1},"preemptible":false}])";
+  const test::Case built(cluster);
+  const FairShares shares = compute_fair_shares(*built);
+  const AfterPlan end = after_plan(*built, {});
+  const VictimKind victim = alike_victims(*built, end).front().kind;
+  const auto may_go_for = [&](const char* pod) {
+    const Claim claim{built.gang(pod), least_usage(*built, need_of_pods(*built, {built.pod(pod)}))};
+    return EvictionGrounds(*built, shares, end).may_go(victim, claim, {.share = true});
+  };
+  EXPECT_TRUE(may_go_for("p"));
+  EXPECT_FALSE(may_go_for("kept")) << "rule Reclaim 2";
+}
+
 }  // namespace
 }  // namespace muster::explain

@@ -54,5 +54,12 @@ TEST(DemandSum, NamesTheFirstResourceThatIsShort) {
   EXPECT_EQ(first_short(*built, demand_of(*built, items_of(built, "f")), supplies.free_for(f)), "cpu");
 }
 
+TEST(FirstOther, IsTheFirstByNameInAnyOrderOfTheSnapshot) {
+  const test::Case built(R"("nodes":[{"name":"a","resources":{"z/z":1,"b/b":1,"a/a":1}}],"pods":[{"name":"p"}])");
+  const auto is_late = [&](ResourceIndex resource) { return built->resource_name(resource) > "a/a"; };
+  EXPECT_EQ(built->resource_name(first_other(*built, is_late)), "b/b");
+  EXPECT_TRUE(first_other(*built, [](ResourceIndex) { return false; }).is_none());
+}
+
 }  // namespace
 }  // namespace muster::explain

@@ -77,6 +77,13 @@ TEST(WholenessLevels, CountNodesLeftWholeAndHowFarAGangIsSpread) {
   EXPECT_TRUE(bounds_hold(together));
 }
 
+TEST(WholenessLevels, CountSlicesOfGpusAsGpusOfANode) {
+  Case c(R"("policy":{"wholeNodes":true},"nodes":[{"name":"a","resources":{"cpu":8,"nvidia.com/mig-1g.10gb":7}},
+      {"name":"b","resources":{"cpu":8}}],"pods":[{"name":"p","resources":{"cpu":1}}])");
+  c.place("p", "a", {});
+  EXPECT_EQ(c.value(LevelKind::kCpuOnGpuNodes), 1);
+}
+
 TEST(ShareLevel, UnitThatStraddlesTheShareDoesNotCount) {
   // Two queues of a quota of 4 each, both asking for more: shares of 4. Queue a places 3 + 2: the 3 fit, both do not.
   Case c(kEightGpus + R"(,"queues":[{"name":"a","gpu":{"quota":4}},{"name":"b","gpu":{"quota":4}}],"pods":[

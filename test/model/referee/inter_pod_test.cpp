@@ -79,6 +79,15 @@ TEST(RefereeOfInterPodRules, TheStepsOfThePlanDecideWhichIsTheFirst) {
   EXPECT_EQ(text_of(cluster.check(plan)), "");
 }
 
+TEST(RefereeOfInterPodRules, AMovedPodIsBoundAmongThoseThatWait) {
+  const Case cluster =
+      Case::of_line(pods_of("{\"name\":\"p\",\"gang\":\"high\"," + std::string(kToOwnKind) +
+                            R"(},{"name":"a","gang":"low","resources":{"cpu":1},"labels":{"app":"a"},"node":"y1"})"));
+  Plan plan = plan_of(cluster, "place p x1\nplace a x1\nevict a consolidate high\n");
+  for (Placement& placement : plan.placements) placement.step = placement.pod == cluster.pod("p") ? 1 : 0;
+  EXPECT_NE(text_of(cluster.check(plan)).find("Affinity"), std::string::npos) << "p is bound first, whatever its step";
+}
+
 TEST(RefereeOfInterPodRules, WhatIsReleasingIsInTheWayOfTheFirstUntilItIsGone) {
   const Case cluster = Case::of_line(
       pods_of("{\"name\":\"p\"," + std::string(kToOwnKind) +
