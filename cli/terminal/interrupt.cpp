@@ -4,10 +4,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <string_view>
 #include <system_error>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "cli/terminal/exit_code.h"
 
 namespace muster::cli {
 namespace {
@@ -15,12 +18,22 @@ namespace {
 std::atomic<int> signal_received{0};
 int event_descriptor = -1;
 
-// Async-signal-safe: an atomic store and a write.
+// Async-signal-safe: an atomic store, a write and an alarm.
 void on_signal(int number) {
   const int saved = errno;
   signal_received.store(number, std::memory_order_relaxed);
   wake_readers();
+  alarm(kSecondsToFinish);
   errno = saved;
+}
+
+// Workers end with the channel on which they are spoken to.
+void on_alarm(int) {
+  constexpr std::string_view kWords = "muster: the current line is not answered: it takes too long after the signal\n";
+  const int number = received_signal();
+  if (number == 0) return;
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kWords.data(), kWords.size());
+  _exit(kExitSignalled + number);
 }
 
 }  // namespace
@@ -36,6 +49,7 @@ void install_interrupt() {
   struct sigaction before {};
   sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup stays
+  std::signal(SIGALRM, on_alarm);
   std::signal(SIGUSR1, SIG_IGN);
   std::signal(SIGUSR2, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);

@@ -54,6 +54,7 @@ class Partner {
     for (char c = 0; read(from_, &c, 1) == 1 && c != '\n';) line += c;
     return line;
   }
+  void hold_back_output() { EXPECT_GE(fcntl(from_, F_SETPIPE_SZ, 4096), 0); }
   void signal(int number) { kill(process_, number); }
   int exit_code() {
     int status = 0;
@@ -98,6 +99,19 @@ TEST(Signals, ThoseOfUsersMeanNothing) {
   EXPECT_NE(partner.receive_line(), "");
   partner.close_input();
   EXPECT_EQ(partner.exit_code(), 0);
+}
+
+// The answers are not read, so that they are never written. The test rings the bell that would ring 10 seconds later.
+TEST(Signals, WhatDoesNotEndAfterASignalIsGivenUpInTime) {
+  Partner partner;
+  partner.send(good_lines()[0] + "\n");
+  EXPECT_NE(partner.receive_line(), "");
+  partner.hold_back_output();
+  for (int i = 0; i < 20; ++i) partner.send(good_lines()[0] + "\n");
+  partner.signal(SIGALRM);
+  partner.signal(SIGTERM);
+  partner.signal(SIGALRM);
+  EXPECT_EQ(partner.exit_code(), 128 + SIGTERM);
 }
 
 TEST(Signals, HalfALineIsNotAnswered) {
