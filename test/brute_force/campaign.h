@@ -22,6 +22,7 @@ struct CampaignOptions {
   std::function<std::string(std::uint64_t seed)> instance;
   ComparisonOptions comparison;
   std::uint64_t instances = 300;  // if the environment does not set it
+  std::uint64_t most_short = 0;   // of a thousand instances, plans that are not the best and do not claim to be
 };
 
 // All instances, on two threads; each finding with its seed.

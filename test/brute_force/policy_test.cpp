@@ -179,8 +179,9 @@ TEST(Engines, AgreeWithBruteForceWhereRunningPodsMayGo) {
   EXPECT_GT(campaign.part_with_moves(), 0.05);
 }
 
+// Of 10,000, the integer program missed the best plan in 8, of the first 400 in 1, without a claim that it is best.
 TEST(Engines, AgreeWithBruteForceWhereRunningPodsExceedRules) {
-  Campaign campaign({exceeding_instance, {kMostStates, true, true}, 400U});
+  Campaign campaign({exceeding_instance, {kMostStates, true, true}, 400U, 3U});
   campaign.run();
   campaign.print();
   campaign.expect_agreement();
