@@ -72,12 +72,16 @@ std::string line_of(const Case& cluster, const Solution& solution) {
   return text;
 }
 
-TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
+Case cluster_in_which_nothing_fits() {
   generator::GeneratorOptions options;
   options.situation = generator::Situation::kUnplaceable;
   options.cluster.nodes = 100;
   options.size.gang_pods = 4;
-  const Case cluster = Case::of_line(generator::generate_snapshot(options));
+  return Case::of_line(generator::generate_snapshot(options));
+}
+
+TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
+  const Case cluster = cluster_in_which_nothing_fits();
   Portfolio portfolio(MUSTER_BINARY);
   SolveOptions solve = within(seconds(60));
   solve.deterministic = true;
@@ -89,11 +93,7 @@ TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
 
 // A search that goes on although nothing can be gained would take the hour.
 TEST(Portfolio, EndsOnceNothingCanBePlaced) {
-  generator::GeneratorOptions options;
-  options.situation = generator::Situation::kUnplaceable;
-  options.cluster.nodes = 100;
-  options.size.gang_pods = 4;
-  const Case cluster = Case::of_line(generator::generate_snapshot(options));
+  const Case cluster = cluster_in_which_nothing_fits();
   Portfolio portfolio(MUSTER_BINARY);
   const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(std::chrono::hours(1)));
   EXPECT_EQ(solution.proof, Proof::kOptimal);
