@@ -68,6 +68,10 @@ void SearchScope::find_gangs(const Plan& plan) {
     may_drop_[victim] = may_add_[victim] = 0;
     if (!eviction.for_gang.is_none()) may_drop_[eviction.for_gang] = 0;
   }
+  // Others may have left for it, too.
+  for (const Placement& placement : plan.placements) {
+    if (open_[placement.node] == 0) may_drop_[problem_.pods[placement.pod].gang] = 0;
+  }
 }
 
 bool SearchScope::may_move(PodIndex pod) const {

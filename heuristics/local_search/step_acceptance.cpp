@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "heuristics/state/fit.h"
@@ -16,7 +17,8 @@ StepAcceptance::StepAcceptance(const FairShares& shares, const ClusterState& bef
       leading_(problem_, shares),
       values_(leading_.of(plan.state)),
       usage_(plan.state.queues().usage()),
-      victims_queues_(queues_of_victims()) {}
+      victims_queues_(queues_of_victims()),
+      reclaims_(reclaims_by_right()) {}
 
 std::set<QueueIndex> StepAcceptance::queues_of_victims() const {
   std::set<QueueIndex> queues;
@@ -25,6 +27,24 @@ std::set<QueueIndex> StepAcceptance::queues_of_victims() const {
     if (!leaf.is_none()) queues.insert(problem_.queues[leaf].ancestors.begin(), problem_.queues[leaf].ancestors.end());
   }
   return queues;
+}
+
+// One for each kind of claimant on a node that pods left, and each queue of these.
+std::vector<StepAcceptance::Reclaim> StepAcceptance::reclaims_by_right() const {
+  std::map<std::pair<std::uint64_t, QueueIndex>, Reclaim> kinds;
+  for (const PlannedEviction& eviction : plan_.evictions) {
+    const GangIndex victim = problem_.pods[eviction.pod].gang;
+    for (const PodIndex pod : plan_.state.pods_on(problem_.pods[eviction.pod].node)) {
+      const GangIndex claimant = problem_.pods[pod].gang;
+      if (fit::is_pending(problem_.pods[pod]))
+        kinds.try_emplace({rules_.claimant_kind(claimant), problem_.gangs[victim].queue}, Reclaim{claimant, victim});
+    }
+  }
+  std::vector<Reclaim> reclaims;
+  for (const auto& [kind, reclaim] : kinds) {
+    if (rules_.has_reclaimed_by_right(plan_.state, reclaim.claimant, reclaim.victim)) reclaims.push_back(reclaim);
+  }
+  return reclaims;
 }
 
 bool StepAcceptance::take_over(const std::vector<std::vector<Step>>& found, const StopRequest& stop) {
@@ -67,7 +87,9 @@ std::optional<Gain> StepAcceptance::carry_out(std::span<const Step* const> steps
 }
 
 bool StepAcceptance::accepts(const Gain& gain) {
-  if (!plan_.evictions.empty() && (!rules_.hold(plan_.state, plan_.evictions) || !keeps_victims_out())) return false;
+  if (!plan_.evictions.empty() &&
+      (!rules_.hold(plan_.state, plan_.evictions) || !keeps_victims_out() || !keeps_rights()))
+    return false;
   std::vector<Work> values = leading_.of(plan_.state);
   if (values < values_) return false;
   if (values == values_) {
@@ -83,6 +105,13 @@ bool StepAcceptance::accepts(const Gain& gain) {
 bool StepAcceptance::keeps_victims_out() const {
   return std::ranges::all_of(victims_queues_, [&](QueueIndex queue) {
     return std::ranges::equal(usage_[queue], plan_.state.queues().usage()[queue], std::ranges::less_equal{});
+  });
+}
+
+// Who may reclaim now still may: a queue above its share does not, and what left for it would have left in vain.
+bool StepAcceptance::keeps_rights() const {
+  return std::ranges::all_of(reclaims_, [&](const Reclaim& reclaim) {
+    return rules_.has_reclaimed_by_right(plan_.state, reclaim.claimant, reclaim.victim);
   });
 }
 

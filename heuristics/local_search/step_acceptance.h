@@ -30,8 +30,13 @@ class StepAcceptance {
   bool accepts(const Gain& gain);
 
  private:
+  struct Reclaim {
+    GangIndex claimant, victim;
+  };
   std::set<QueueIndex> queues_of_victims() const;
+  std::vector<Reclaim> reclaims_by_right() const;
   bool keeps_victims_out() const;
+  bool keeps_rights() const;
   bool take_over_alone(const Step* const& step);
   std::optional<Gain> carry_out(std::span<const Step* const> steps);
   bool carry_out(const Step& step);
@@ -44,6 +49,7 @@ class StepAcceptance {
   std::vector<Work> values_;                 // of the leading levels
   Indexed<QueueIndex, QueueAmounts> usage_;  // of the incumbent
   std::set<QueueIndex> victims_queues_;      // and all above them
+  std::vector<Reclaim> reclaims_;            // of the incumbent, that have to stay
 };
 
 }  // namespace muster::local_search

@@ -13,10 +13,12 @@
 #include "heuristics/preemption/planner.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
+#include "heuristics/state/groups.h"
 #include "heuristics/state/plan_of.h"
 #include "heuristics/state/staying.h"
 #include "model/base/tuning.h"
 #include "model/objective/evaluation.h"
+#include "model/objective/level_values.h"
 #include "model/objective/levels.h"
 #include "model/problem/eviction_loss.h"
 
@@ -40,8 +42,17 @@ class PlanReprieve {
     planner_.adopt(decided(plan));
   }
 
+  // Gangs that gave way claim room elsewhere, and what leaves for them leaves by right, too.
   Plan settle_rights() {
+    note_ranks();
+    const std::vector<GangIndex> placed = newly_placed();
     planner_.settle_rights();
+    bool has_claimed = false;
+    for (const GangIndex gang : placed) {
+      if (!is_anything_present(state_, gang) && !is_stopped() && planner_.claim_minimum(gang, rank_of(gang)))
+        has_claimed = true;
+    }
+    if (has_claimed) planner_.settle_rights();
     return plan_of(problem_, state_, planner_.evictions());
   }
 
@@ -75,7 +86,29 @@ class PlanReprieve {
     return evictions;
   }
 
-  bool is_over() const { return trials_ >= kTuning.heuristics.return_trials || (stop_ && stop_()); }
+  bool is_stopped() const { return stop_ && stop_(); }
+  bool is_over() const { return trials_ >= kTuning.heuristics.return_trials || is_stopped(); }
+
+  std::int32_t rank_of(GangIndex gang) const {
+    return static_cast<std::int32_t>(priority_rank(problem_, problem_.gangs[gang].priority));
+  }
+
+  // Gangs of lower priority may have to give way to a claim.
+  void note_ranks() {
+    for (const GangIndex gang : problem_.gangs.indices()) planner_.note_placed(gang, rank_of(gang));
+  }
+
+  // Gangs of which nothing ran, the highest priority first.
+  std::vector<GangIndex> newly_placed() const {
+    const auto runs = [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kRunning; };
+    std::vector<GangIndex> gangs;
+    for (const GangIndex gang : problem_.gangs.indices()) {
+      if (is_anything_present(state_, gang) && std::ranges::none_of(problem_.gangs[gang].pods, runs))
+        gangs.push_back(gang);
+    }
+    std::ranges::stable_sort(gangs, {}, [&](GangIndex gang) { return rank_of(gang); });
+    return gangs;
+  }
 
   bool is_moved(PodIndex pod) const {
     return problem_.pods[pod].status == PodStatus::kRunning && state_.is_present(pod) && !is_home(state_, pod);
@@ -209,9 +242,8 @@ class PlanReprieve {
 
 }  // namespace
 
-Candidate settle_rights(const Problem& problem, const FairShares& shares, const Plan& plan) {
-  const StopRequest never;
-  Candidate settled{PlanReprieve(problem, shares, plan, never).settle_rights(), {}};
+Candidate settle_rights(const Problem& problem, const FairShares& shares, const Plan& plan, const StopRequest& stop) {
+  Candidate settled{PlanReprieve(problem, shares, plan, stop).settle_rights(), {}};
   settled.levels = evaluate(problem, shares, settled.plan);
   return settled;
 }

@@ -17,7 +17,8 @@ Candidate reprieve_victims(const Problem& problem, const FairShares& shares, con
                            const StopRequest& stop);
 
 // A plan that breaks no rule but Not in vain, so changed that it keeps it: places are exchanged, or gangs that took the
-// room of pods that they may not evict give way, and these come back.
-Candidate settle_rights(const Problem& problem, const FairShares& shares, const Plan& plan);
+// room of pods that they may not evict give way, and these come back. What gave way then claims room elsewhere, until
+// asked to stop. `stop` may be empty. Cost: that of VictimRights::settle, and of a claim for each gang that gave way.
+Candidate settle_rights(const Problem& problem, const FairShares& shares, const Plan& plan, const StopRequest& stop);
 
 }  // namespace muster::preemption

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "heuristics/preemption/victims/put_back.h"
@@ -34,10 +35,16 @@ bool VictimRights::settle() {
     const auto before = state_.checkpoint();
     const bool is_placed = inputs_.placer.may_place(gang) && !is_satisfied(state_, gang) &&
                            check_.min_resources_hold(gang) && inputs_.placer.place_minimum(gang);
-    if (is_placed && !check_.rules_hold()) state_.rollback(before);
+    if (is_placed && !(check_.rules_hold() && hold())) state_.rollback(before);
   }
   ledger_.name_claimants();
   return any;
+}
+
+// Whether every eviction holds by right: what was placed since may have brought a queue above its share.
+bool VictimRights::hold() {
+  reclaims_.clear();
+  return std::ranges::none_of(units_, [&](const Unit& unit) { return has_room(unit); });
 }
 
 void VictimRights::read_evictions() {
@@ -88,7 +95,36 @@ bool VictimRights::settle(const Unit& unit) {
   }
   std::set<GangIndex> near;
   for (const PodIndex other : others) std::ranges::copy(claimants_of(other), std::inserter(near, near.end()));
-  return give_back(unit, {near.begin(), near.end()}) || give_back(unit, gangs_without_right(unit));
+  const std::vector<GangIndex> least_first = by_loss(with_queues_of(near));
+  const auto gives_way = [&](GangIndex gang) { return give_back(unit, {gang}); };
+  return std::ranges::any_of(least_first, gives_way) || give_back(unit, {near.begin(), near.end()}) ||
+         give_back(unit, gangs_without_right(unit));
+}
+
+// And the gangs placed in their queues: without one of them, the others may be within the share again, and reclaim.
+std::set<GangIndex> VictimRights::with_queues_of(std::set<GangIndex> gangs) const {
+  std::set<QueueIndex> queues;
+  for (const GangIndex gang : gangs) queues.insert(problem_.gangs[gang].queue);
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    if (queues.contains(problem_.gangs[gang].queue) && has_new_pod(gang)) gangs.insert(gang);
+  }
+  return gangs;
+}
+
+// What the plan places of them, the lowest priority first, then the least work.
+std::vector<GangIndex> VictimRights::by_loss(const std::set<GangIndex>& gangs) const {
+  std::vector<std::tuple<std::int32_t, Work, GangIndex>> losses;
+  for (const GangIndex gang : gangs) {
+    Work work = 0;
+    for (const PodIndex pod : problem_.gangs[gang].pods) {
+      if (fit::is_pending(problem_.pods[pod]) && state_.is_present(pod)) work += problem_.pods[pod].weighted_work;
+    }
+    losses.emplace_back(problem_.gangs[gang].priority, work, gang);
+  }
+  std::ranges::sort(losses);
+  std::vector<GangIndex> sorted;
+  for (const auto& [priority, work, gang] : losses) sorted.push_back(gang);
+  return sorted;
 }
 
 bool VictimRights::is_protected(const Unit& unit, PodIndex pod, GangIndex claimant, EvictionReason reason) const {
@@ -313,18 +349,21 @@ bool VictimRights::give_way(const std::vector<GangIndex>& gangs) {
   return std::ranges::all_of(moved, [&](PodIndex pod) { return put_back(state_, inputs_.bounds, pod); });
 }
 
-// Puts the unit back where it was once these gangs have given way, or changes nothing.
+// Once these gangs have given way, the unit comes back, unless others keep it out now by right; or nothing changes.
 bool VictimRights::give_back(const Unit& unit, const std::vector<GangIndex>& giving_way) {
   const auto before = state_.checkpoint();
   const auto comes_back = [&](PodIndex pod) {
     return put_back(state_, inputs_.bounds, pod) ||
            (fits_with_other_devices(pod) && (state_.take(pod), put_back(state_, inputs_.bounds, pod)));
   };
-  if (give_way(giving_way) && std::ranges::all_of(unit.pods, comes_back) && check_.rules_hold()) {
+  const bool is_free = give_way(giving_way);
+  reclaims_.clear();
+  if (is_free && (!has_room(unit) || std::ranges::all_of(unit.pods, comes_back)) && check_.rules_hold()) {
     gave_way_.insert(gave_way_.end(), giving_way.begin(), giving_way.end());
     return true;
   }
   state_.rollback(before);
+  reclaims_.clear();
   return false;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,6 +39,9 @@ class VictimRights {
   };
   void read_evictions();
   bool settle(const Unit& unit);
+  bool hold();
+  std::set<GangIndex> with_queues_of(std::set<GangIndex> gangs) const;
+  std::vector<GangIndex> by_loss(const std::set<GangIndex>& gangs) const;
   bool bring_home(PodIndex moved);
   bool may_evict(GangIndex claimant, const Unit& unit, std::span<const PodIndex> pods) const;
   bool may_evict(GangIndex claimant, const Unit& unit) const { return may_evict(claimant, unit, unit.pods); }

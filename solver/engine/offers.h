@@ -7,6 +7,7 @@
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/planned_eviction.h"
+#include "heuristics/state/stop_request.h"
 #include "solver/column_generation/restricted_master.h"
 #include "solver/engine/milp_engine_options.h"
 #include "solver/engine/milp_outcome.h"
@@ -38,6 +39,7 @@ class Offers {
 
  private:
   bool is_over() const;
+  StopRequest until_relief_is_over() const;
   void keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions);
   bool keep_if_best(Candidate candidate);
 

@@ -201,6 +201,23 @@ TEST(Search, KeepsQueuesWithinTheirLimits) {
   EXPECT_EQ(nodes(limits, improve(limits), {"big", "one", "two"}), "- a a");
 }
 
+// Each queue has a share of 1 GPU. With "y1" on "b", too, queue y could no longer reclaim: "r0" would have left in
+// vain.
+TEST(Search, KeepsAQueueThatReclaimsWithinItsShare) {
+  SearchCase claims(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],
+     "queues":[{"name":"x","gpu":{"quota":0}},{"name":"y","gpu":{"quota":0}},{"name":"z","gpu":{"quota":0}}],
+     "pods":[{"name":"r0","queue":"x","gpu":{"count":1},"node":"a","gpus":[0],"started":1767225000},
+             {"name":"r1","queue":"x","gpu":{"count":1},"node":"a","gpus":[1],"started":1767225000},
+             {"name":"high","queue":"x","gpu":{"count":1},"priority":9},
+             {"name":"y0","queue":"y","gpu":{"count":1}},{"name":"y1","queue":"y","gpu":{"count":1}},
+             {"name":"nowhere","queue":"z","gpu":{"count":1},"nodeSelector":{"disk":"ssd"}}])",
+                    {});
+  claims.plan = test::plan_of(claims.problem,
+                              "place y0 a gpus 0 after r0\nplace high a gpus 1 after r1\n"
+                              "evict r0 preempt high\nevict r1 preempt high\n");
+  EXPECT_EQ(nodes(claims, improve(claims), {"y0", "y1", "high"}), "a - a");
+}
+
 TEST(Search, StopsImmediately) {
   const SearchCase split(std::string(kTwoNodes) +
                              R"("pods":[{"name":"x","gpu":{"count":1}},{"name":"y","gpu":{"count":1}},

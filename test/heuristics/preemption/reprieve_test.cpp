@@ -137,5 +137,62 @@ TEST_F(Reprieve, IsLegalHoweverEarlyItIsStopped) {
   EXPECT_EQ(most_returned, 2U);
 }
 
+// A plan in which pods left in vain, and what is made of it.
+Plan settled(const test::Case& of, const std::string& text) {
+  const Plan after = settle_rights(*of, of.shares(), test::plan_of(of, text), {}).plan;
+  test::expect_legal(of, after);
+  return after;
+}
+
+// "small" and "big" may not evict "runs", which is of their priority.
+TEST(SettleRights, TheGangThatLosesLeastGivesWay) {
+  const test::Case of(
+      R"("nodes":[{"name":"a","gpus":{"count":4}}],
+       "gangs":[{"name":"small","priority":5},{"name":"big","minMember":2,"priority":5}],
+       "pods":[{"name":"runs","node":"a","gpus":[0],"gpu":{"count":1},"priority":5,"started":1767225000},
+               {"name":"big-0","gang":"big","gpu":{"count":1}},{"name":"big-1","gang":"big","gpu":{"count":1}},
+               {"name":"small-0","gang":"small","gpu":{"count":1}},
+               {"name":"high","gpu":{"count":1},"priority":9}])");
+  const Plan plan = settled(of,
+                            "place big-0 a gpus 0 after runs\nplace big-1 a gpus 1\nplace small-0 a gpus 2\n"
+                            "place high a gpus 3\nevict runs preempt high\n");
+  EXPECT_EQ(test::nodes_of(of, plan, {"big-0", "big-1", "small-0", "high"}), "a a - a");
+  EXPECT_TRUE(plan.evictions.empty());
+}
+
+// Each queue has a share of 2 GPUs; with one pod less, queue y is within it, and reclaims by right.
+TEST(SettleRights, AQueueAboveItsShareGivesUpOnlyWhatItHasTooMuch) {
+  const test::Case of(
+      R"("nodes":[{"name":"a","gpus":{"count":4}}],
+       "queues":[{"name":"x","gpu":{"quota":0}},{"name":"y","gpu":{"quota":0}}],
+       "pods":[{"name":"r0","queue":"x","node":"a","gpus":[0],"gpu":{"count":1},"started":1767225000},
+               {"name":"r1","queue":"x","node":"a","gpus":[1],"gpu":{"count":1},"started":1767225000},
+               {"name":"r2","queue":"x","node":"a","gpus":[2],"gpu":{"count":1},"started":1767225000},
+               {"name":"r3","queue":"x","node":"a","gpus":[3],"gpu":{"count":1},"started":1767225000},
+               {"name":"high","queue":"x","gpu":{"count":1},"priority":9},
+               {"name":"y0","queue":"y","gpu":{"count":1}},{"name":"y1","queue":"y","gpu":{"count":1}},
+               {"name":"y2","queue":"y","gpu":{"count":1}}])");
+  const Plan plan = settled(of,
+                            "place y0 a gpus 0 after r0\nplace y1 a gpus 1 after r1\nplace y2 a gpus 2 after r2\n"
+                            "place high a gpus 3 after r3\nevict r0 preempt high\nevict r1 preempt high\n"
+                            "evict r2 preempt high\nevict r3 preempt high\n");
+  EXPECT_EQ(test::placed_pods(of, plan).size(), 3U);
+  EXPECT_TRUE(test::placed_pods(of, plan).contains("high"));
+}
+
+// "low" comes later in the order of the levels than "gang", which had taken the room of "runs".
+TEST(SettleRights, WhatGaveWayClaimsRoomElsewhere) {
+  const test::Case of(
+      R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],
+       "pods":[{"name":"runs","node":"a","gpus":[0],"gpu":{"count":1},"priority":7,"started":1767225000},
+               {"name":"gang","gpu":{"count":1},"priority":7},{"name":"low","gpu":{"count":1},"priority":3},
+               {"name":"high","gpu":{"count":1},"priority":9}])");
+  const Plan plan = settled(of,
+                            "place gang a gpus 0 after runs\nplace high a gpus 1\nplace low b gpus 0\n"
+                            "evict runs preempt high\n");
+  EXPECT_EQ(test::nodes_of(of, plan, {"gang", "low", "high"}), "b - a");
+  EXPECT_TRUE(plan.evictions.empty());
+}
+
 }  // namespace
 }  // namespace muster::preemption
