@@ -108,7 +108,7 @@ bool StepAcceptance::keeps_victims_out() const {
   });
 }
 
-// Who may reclaim now still may: a queue above its share does not, and what left for it would have left in vain.
+// Claimants that may reclaim still may: a queue above its share may not, and what left for it would have left in vain.
 bool StepAcceptance::keeps_rights() const {
   return std::ranges::all_of(reclaims_, [&](const Reclaim& reclaim) {
     return rules_.has_reclaimed_by_right(plan_.state, reclaim.claimant, reclaim.victim);

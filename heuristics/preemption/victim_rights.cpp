@@ -1,6 +1,7 @@
 #include "heuristics/preemption/victim_rights.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <tuple>
@@ -10,15 +11,33 @@
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/staying.h"
+#include "model/base/tuning.h"
 #include "model/problem/exceeded.h"
 #include "model/problem/gang_tree.h"
 
 namespace muster::preemption {
 
+namespace {
+
+bool is_new(const ClusterState& state, PodIndex pod) {
+  return fit::is_pending(state.problem().pods[pod]) && state.is_present(pod);
+}
+
+bool has_new_pod(const ClusterState& state, GangIndex gang) {
+  return std::ranges::any_of(state.problem().gangs[gang].pods, [&](PodIndex pod) { return is_new(state, pod); });
+}
+
+void append_new_pods(const ClusterState& state, GangIndex gang, std::vector<PodIndex>& pods) {
+  std::ranges::copy_if(state.problem().gangs[gang].pods, std::back_inserter(pods),
+                       [&](PodIndex pod) { return is_new(state, pod); });
+}
+
+}  // namespace
+
 bool VictimRights::settle() {
   bool any = false;
-  // What gives way may have been the reason for other evictions; each round leaves fewer pods placed, or places of
-  // equal pods exchanged on nodes that others do not leave.
+  // What gives way may have been the reason for other evictions; each round leaves fewer pods placed, or fewer pods
+  // that left in vain.
   for (bool again = true; again;) {
     again = false;
     read_evictions();
@@ -31,6 +50,8 @@ bool VictimRights::settle() {
     any = any || again;
   }
   if (gave_way_.empty()) return any;
+  std::ranges::stable_sort(gave_way_, std::ranges::greater{},
+                           [&](GangIndex gang) { return problem_.gangs[gang].priority; });
   for (const GangIndex gang : std::exchange(gave_way_, {})) {
     const auto before = state_.checkpoint();
     const bool is_placed = inputs_.placer.may_place(gang) && !is_satisfied(state_, gang) &&
@@ -44,7 +65,7 @@ bool VictimRights::settle() {
 // Whether every eviction holds by right: what was placed since may have brought a queue above its share.
 bool VictimRights::hold() {
   reclaims_.clear();
-  return std::ranges::none_of(units_, [&](const Unit& unit) { return has_room(unit); });
+  return std::ranges::none_of(units_, [&](const Unit& unit) { return is_away(unit) && has_room(unit); });
 }
 
 void VictimRights::read_evictions() {
@@ -85,10 +106,13 @@ bool VictimRights::bring_home(PodIndex moved) {
   return false;
 }
 
+bool VictimRights::is_away(const Unit& unit) const {
+  return std::ranges::none_of(unit.pods, [&](PodIndex pod) { return state_.is_present(pod); });
+}
+
 // Whether anything has changed.
 bool VictimRights::settle(const Unit& unit) {
-  const auto is_away = [&](PodIndex pod) { return !state_.is_present(pod); };
-  if (!std::ranges::all_of(unit.pods, is_away) || !has_room(unit)) return false;
+  if (!is_away(unit) || !has_room(unit) || !could_have_stayed(unit)) return false;
   const std::vector<PodIndex> others = others_on_nodes_of(unit);
   for (const PodIndex other : others) {
     if (change_places(unit, other)) return true;
@@ -97,8 +121,9 @@ bool VictimRights::settle(const Unit& unit) {
   for (const PodIndex other : others) std::ranges::copy(claimants_of(other), std::inserter(near, near.end()));
   const std::vector<GangIndex> least_first = by_loss(with_queues_of(near));
   const auto gives_way = [&](GangIndex gang) { return give_back(unit, {gang}); };
+  const auto has_no_right = [&](GangIndex gang) { return !may_evict(gang, unit); };
   return std::ranges::any_of(least_first, gives_way) || give_back(unit, {near.begin(), near.end()}) ||
-         give_back(unit, gangs_without_right(unit));
+         give_back(unit, placed_gangs(has_no_right)) || give_back(unit, placed_gangs([](GangIndex) { return true; }));
 }
 
 // And the gangs placed in their queues: without one of them, the others may be within the share again, and reclaim.
@@ -106,7 +131,7 @@ std::set<GangIndex> VictimRights::with_queues_of(std::set<GangIndex> gangs) cons
   std::set<QueueIndex> queues;
   for (const GangIndex gang : gangs) queues.insert(problem_.gangs[gang].queue);
   for (const GangIndex gang : problem_.gangs.indices()) {
-    if (queues.contains(problem_.gangs[gang].queue) && has_new_pod(gang)) gangs.insert(gang);
+    if (queues.contains(problem_.gangs[gang].queue) && has_new_pod(state_, gang)) gangs.insert(gang);
   }
   return gangs;
 }
@@ -115,10 +140,10 @@ std::set<GangIndex> VictimRights::with_queues_of(std::set<GangIndex> gangs) cons
 std::vector<GangIndex> VictimRights::by_loss(const std::set<GangIndex>& gangs) const {
   std::vector<std::tuple<std::int32_t, Work, GangIndex>> losses;
   for (const GangIndex gang : gangs) {
+    std::vector<PodIndex> pods;
+    append_new_pods(state_, gang, pods);
     Work work = 0;
-    for (const PodIndex pod : problem_.gangs[gang].pods) {
-      if (fit::is_pending(problem_.pods[pod]) && state_.is_present(pod)) work += problem_.pods[pod].weighted_work;
-    }
+    for (const PodIndex pod : pods) work += problem_.pods[pod].weighted_work;
     losses.emplace_back(problem_.gangs[gang].priority, work, gang);
   }
   std::ranges::sort(losses);
@@ -142,7 +167,7 @@ bool VictimRights::is_protected(const Unit& unit, PodIndex pod, GangIndex claima
 // For any of these pods of the unit.
 bool VictimRights::may_evict(GangIndex claimant, const Unit& unit, std::span<const PodIndex> pods) const {
   if (claimant == unit.gang) return true;
-  if (claimant.is_none() || !has_new_pod(claimant)) return false;
+  if (claimant.is_none() || !has_new_pod(state_, claimant)) return false;
   const Actions& actions = problem_.snapshot->policy.actions;
   const auto is_open = [&](EvictionReason reason) {
     return std::ranges::any_of(pods, [&](PodIndex pod) { return !is_protected(unit, pod, claimant, reason); });
@@ -158,12 +183,6 @@ bool VictimRights::may_reclaim(GangIndex claimant, GangIndex victim) const {
       reclaims_.try_emplace({inputs_.rules.claimant_kind(claimant), problem_.gangs[victim].queue}, false);
   if (is_new) known->second = inputs_.rules.has_reclaimed_by_right(state_, claimant, victim);
   return known->second;
-}
-
-bool VictimRights::has_new_pod(GangIndex gang) const {
-  return std::ranges::any_of(problem_.gangs[gang].pods, [&](PodIndex pod) {
-    return fit::is_pending(problem_.pods[pod]) && state_.is_present(pod);
-  });
 }
 
 bool VictimRights::is_arrival(PodIndex pod) const {
@@ -218,7 +237,8 @@ std::vector<PodIndex> VictimRights::others_on_nodes_of(const Unit& unit) const {
 bool VictimRights::is_surely_out(PodIndex pod) const {
   const NodeIndex node = problem_.pods[pod].node;
   const PodClass& pod_class = problem_.class_of(pod);
-  if (is_exceeded(problem_.class_of(node)) || state_.node_of(pod) == node) return false;
+  if (state_.node_of(pod) == node) return false;
+  if (is_exceeded(problem_.class_of(node)) || problem_.host_port_count() > 0) return false;  // see has_room_at_home
   if (!fit::capacity(room_of(state_, node), pod_class)) return true;
   const auto shares = [&](PodIndex other) {
     const GpuRequest& gpu = problem_.class_of(other).gpu;
@@ -287,47 +307,71 @@ bool VictimRights::is_free_to_change(PodIndex pod) const {
   return std::ranges::none_of(problem_.gangs[problem_.pods[pod].gang].groups, is_bound);
 }
 
-// With an equal pod of a gang that may evict the unit, if then the unit has to leave, and so have those that did before
-// on the node of the equal pod. Pods on nodes that no pod leaves come first.
+// With pods of gangs that may evict the unit, on a node that no pod leaves if there is one: with an equal pod, else
+// with the largest ones. The unit then has to leave, and so have those that did before on the other node.
 bool VictimRights::change_places(const Unit& unit, PodIndex other) {
   if (!is_free_to_change(other)) return false;
-  std::vector<PodIndex> equal;
+  const auto is_equal = [&](PodIndex pod) { return problem_.pods[pod].pod_class == problem_.pods[other].pod_class; };
+  std::map<NodeIndex, std::vector<PodIndex>> by_node;
   for (const PodIndex pod : problem_.pods.indices()) {
-    if (problem_.pods[pod].pod_class == problem_.pods[other].pod_class && state_.is_present(pod) &&
-        state_.node_of(pod) != state_.node_of(other) && is_free_to_change(pod) &&
+    if (state_.is_present(pod) && state_.node_of(pod) != state_.node_of(other) && is_free_to_change(pod) &&
         may_evict(problem_.pods[pod].gang, unit))
-      equal.push_back(pod);
+      by_node[state_.node_of(pod)].push_back(pod);
   }
-  std::ranges::stable_partition(equal, [&](PodIndex pod) { return units_on(state_.node_of(pod)).empty(); });
-  for (const PodIndex pod : equal) {
+  std::vector<std::tuple<bool, bool, NodeIndex>> order;
+  for (auto& [node, pods] : by_node) {
+    std::ranges::stable_sort(
+        pods, {}, [&](PodIndex pod) { return std::pair(!is_equal(pod), -problem_.pods[pod].weighted_work); });
+    order.emplace_back(!is_equal(pods.front()), !units_on(node).empty(), node);
+  }
+  std::ranges::sort(order);
+  if (order.size() > kTuning.heuristics.tried) order.resize(kTuning.heuristics.tried);
+  return std::ranges::any_of(order, [&](const auto& entry) {
+    const NodeIndex node = std::get<NodeIndex>(entry);
     const auto before = state_.checkpoint();
-    const Place here = state_.place_of(other), there = state_.place_of(pod);
-    std::vector<const Unit*> leaving = units_on(there.node);
+    std::vector<const Unit*> leaving = units_on(node);
+    std::ranges::copy(units_on(state_.node_of(other)), std::back_inserter(leaving));
     std::erase_if(leaving, [&](const Unit* one) { return has_room(*one); });
-    state_.take(other);
-    state_.take(pod);
-    state_.put(pod, here.node, here.devices);
-    state_.put(other, there.node, there.devices);
-    if (!has_room(unit) && std::ranges::none_of(leaving, [&](const Unit* one) { return has_room(*one); })) return true;
+    if (exchange(other, by_node[node]) && !has_room(unit) &&
+        std::ranges::none_of(leaving, [&](const Unit* one) { return has_room(*one); }) && check_.rules_hold())
+      return true;
     state_.rollback(before);
-  }
-  return false;
+    return false;
+  });
 }
 
-// That have left it, with pods of them on other nodes or not.
+// The pod goes to the node of these, as many of them as have to make room for it go to its own. False: the state is to
+// be rolled back.
+bool VictimRights::exchange(PodIndex pod, std::span<const PodIndex> others) {
+  const NodeIndex here = state_.node_of(pod), there = state_.node_of(others.front());
+  const auto put = [&](PodIndex which, NodeIndex node) {
+    if (!can_place(state_, inputs_.bounds, which, node)) return false;
+    state_.put(which, node, *choose_devices(room_of(state_, node), problem_, problem_.class_of(which), node));
+    return true;
+  };
+  state_.take(pod);
+  std::size_t taken = 0;
+  while (!put(pod, there)) {
+    if (taken == others.size()) return false;
+    state_.take(others[taken++]);
+  }
+  return std::ranges::all_of(others.first(taken), [&](PodIndex other) { return put(other, here); });
+}
+
+// That are away from it, with pods of them on other nodes or not.
 std::vector<const VictimRights::Unit*> VictimRights::units_on(NodeIndex node) const {
   std::vector<const Unit*> units;
   for (const Unit& unit : units_) {
-    if (std::ranges::any_of(unit.pods, [&](PodIndex pod) { return problem_.pods[pod].node == node; }))
-      units.push_back(&unit);
+    const auto ran_here = [&](PodIndex pod) { return problem_.pods[pod].node == node; };
+    if (is_away(unit) && std::ranges::any_of(unit.pods, ran_here)) units.push_back(&unit);
   }
   return units;
 }
 
-std::vector<GangIndex> VictimRights::gangs_without_right(const Unit& unit) const {
+std::vector<GangIndex> VictimRights::placed_gangs(const std::function<bool(GangIndex)>& counts) const {
   std::vector<GangIndex> gangs;
   for (const GangIndex gang : problem_.gangs.indices()) {
-    if (has_new_pod(gang) && !may_evict(gang, unit)) gangs.push_back(gang);
+    if (has_new_pod(state_, gang) && counts(gang)) gangs.push_back(gang);
   }
   return gangs;
 }
@@ -340,25 +384,43 @@ bool VictimRights::give_way(const std::vector<GangIndex>& gangs) {
     const auto gives_way = [&](GangIndex gang) { return std::ranges::find(gangs, gang) != gangs.end(); };
     if (std::ranges::all_of(claimants_of(pod), gives_way)) moved.push_back(pod);
   }
-  for (const GangIndex gang : gangs) {
-    for (const PodIndex pod : problem_.gangs[gang].pods) {
-      if (fit::is_pending(problem_.pods[pod]) && state_.is_present(pod)) state_.take(pod);
-    }
-  }
-  for (const PodIndex pod : moved) state_.take(pod);
+  std::vector<PodIndex> leaving = moved;
+  for (const GangIndex gang : gangs) append_new_pods(state_, gang, leaving);
+  for (const PodIndex pod : leaving) state_.take(pod);
   return std::ranges::all_of(moved, [&](PodIndex pod) { return put_back(state_, inputs_.bounds, pod); });
+}
+
+bool VictimRights::comes_back(const Unit& unit) {
+  return std::ranges::all_of(unit.pods, [&](PodIndex pod) {
+    return put_back(state_, inputs_.bounds, pod) ||
+           (fits_with_other_devices(pod) && (state_.take(pod), put_back(state_, inputs_.bounds, pod)));
+  });
+}
+
+// Next to the part by right, which the limits of queues, too, and what its gangs want free may keep it from.
+bool VictimRights::could_have_stayed(const Unit& unit) {
+  const auto has_right = [&](GangIndex gang) { return may_evict(gang, unit); };
+  std::vector<PodIndex> others;
+  for (const auto& [pod, claimant] : moved_for_) {
+    if (state_.is_present(pod) && !is_home(state_, pod) && std::ranges::none_of(claimants_of(pod), has_right))
+      others.push_back(pod);
+  }
+  const std::vector<GangIndex> by_right = placed_gangs(has_right);
+  for (const GangIndex gang : placed_gangs(std::not_fn(has_right))) append_new_pods(state_, gang, others);
+  const auto before = state_.checkpoint();
+  for (const PodIndex pod : others) state_.take(pod);
+  const bool could = comes_back(unit) &&
+                     std::ranges::all_of(by_right, [&](GangIndex gang) { return check_.min_resources_hold(gang); });
+  state_.rollback(before);
+  return could;
 }
 
 // Once these gangs have given way, the unit comes back, unless others keep it out now by right; or nothing changes.
 bool VictimRights::give_back(const Unit& unit, const std::vector<GangIndex>& giving_way) {
   const auto before = state_.checkpoint();
-  const auto comes_back = [&](PodIndex pod) {
-    return put_back(state_, inputs_.bounds, pod) ||
-           (fits_with_other_devices(pod) && (state_.take(pod), put_back(state_, inputs_.bounds, pod)));
-  };
   const bool is_free = give_way(giving_way);
   reclaims_.clear();
-  if (is_free && (!has_room(unit) || std::ranges::all_of(unit.pods, comes_back)) && check_.rules_hold()) {
+  if (is_free && (!has_room(unit) || comes_back(unit)) && check_.rules_hold()) {
     gave_way_.insert(gave_way_.end(), giving_way.begin(), giving_way.end());
     return true;
   }

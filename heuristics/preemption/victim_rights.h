@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -17,7 +18,7 @@
 namespace muster::preemption {
 
 // Pods of gangs that may not evict a unit never count as a reason for its leaving. Where such pods took its room, they
-// change places with equal pods of a gang that has the right, or give way, and the unit comes back. A moved pod comes
+// change places with pods of gangs that have the right, or give way, and the unit comes back. A moved pod comes
 // home if all others find room next to it.
 class VictimRights {
  public:
@@ -39,6 +40,7 @@ class VictimRights {
   };
   void read_evictions();
   bool settle(const Unit& unit);
+  bool is_away(const Unit& unit) const;
   bool hold();
   std::set<GangIndex> with_queues_of(std::set<GangIndex> gangs) const;
   std::vector<GangIndex> by_loss(const std::set<GangIndex>& gangs) const;
@@ -47,7 +49,6 @@ class VictimRights {
   bool may_evict(GangIndex claimant, const Unit& unit) const { return may_evict(claimant, unit, unit.pods); }
   bool may_reclaim(GangIndex claimant, GangIndex victim) const;
   bool is_protected(const Unit& unit, PodIndex pod, GangIndex claimant, EvictionReason reason) const;
-  bool has_new_pod(GangIndex gang) const;
   std::vector<GangIndex> claimants_of(PodIndex arrival) const;
   bool counts(const Unit& unit, std::span<const PodIndex> ran_there, PodIndex arrival) const;
   bool is_arrival(PodIndex pod) const;
@@ -56,8 +57,11 @@ class VictimRights {
   bool is_surely_out(PodIndex pod) const;
   bool fits_with_other_devices(PodIndex pod);
   bool change_places(const Unit& unit, PodIndex other);
+  bool exchange(PodIndex pod, std::span<const PodIndex> others);
+  bool comes_back(const Unit& unit);
+  bool could_have_stayed(const Unit& unit);
   bool give_back(const Unit& unit, const std::vector<GangIndex>& giving_way);
-  std::vector<GangIndex> gangs_without_right(const Unit& unit) const;
+  std::vector<GangIndex> placed_gangs(const std::function<bool(GangIndex)>& counts) const;
   bool give_way(const std::vector<GangIndex>& gangs);
   bool is_free_to_change(PodIndex pod) const;
   std::vector<const Unit*> units_on(NodeIndex node) const;

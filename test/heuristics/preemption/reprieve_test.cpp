@@ -180,6 +180,31 @@ TEST(SettleRights, AQueueAboveItsShareGivesUpOnlyWhatItHasTooMuch) {
   EXPECT_TRUE(test::placed_pods(of, plan).contains("high"));
 }
 
+// "two" may not evict "runs", "one" and "more" may: they change places with it.
+TEST(SettleRights, APodWithoutRightChangesPlacesWithSeveralSmallerOnes) {
+  const test::Case of(
+      R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],
+       "pods":[{"name":"runs","node":"a","gpus":[0],"gpu":{"count":1},"priority":7,"started":1767225000},
+               {"name":"two","gpu":{"count":2},"priority":7},
+               {"name":"one","gpu":{"count":1},"priority":9},{"name":"more","gpu":{"count":1},"priority":9}])");
+  const Plan plan = settled(of,
+                            "place two a gpus 0 1 after runs\nplace one b gpus 0\nplace more b gpus 1\n"
+                            "evict runs preempt one\n");
+  EXPECT_EQ(test::nodes_of(of, plan, {"two", "one", "more"}), "b a a");
+}
+
+// "other" leaves "high" no room within the limit of their queue, wherever it runs.
+TEST(SettleRights, APodThatALimitKeepsOutStaysAway) {
+  const test::Case of(
+      R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],
+       "queues":[{"name":"x","gpu":{"limit":1}},{"name":"y"}],
+       "pods":[{"name":"runs","queue":"x","node":"a","gpus":[0],"gpu":{"count":1},"started":1767225000},
+               {"name":"high","queue":"x","gpu":{"count":1},"priority":9},
+               {"name":"other","queue":"y","gpu":{"count":1}}])");
+  const Plan plan = settled(of, "place high b gpus 0\nplace other a gpus 0 after runs\nevict runs preempt high\n");
+  EXPECT_EQ(test::nodes_of(of, plan, {"high", "other"}), "b a");
+}
+
 // "low" comes later in the order of the levels than "gang", which had taken the room of "runs".
 TEST(SettleRights, WhatGaveWayClaimsRoomElsewhere) {
   const test::Case of(
