@@ -134,6 +134,7 @@ class Agent::Implementation {
   // The current cycle, or the last one.
   struct Cycle {
     bool is_busy = false, is_stopping = false;
+    int defects = 0;                     // plans in a row that ended by an internal error
     std::uint64_t planned_revision = 0;  // of the objects that it plans
     Steady::time_point begun{};
     Steady::time_point again_at = Steady::time_point::max();  // even if nothing changes
@@ -232,8 +233,12 @@ class Agent::Implementation {
     if (plan.answer.is_error) {
       ++counts_.unreadable;
       warn(fmt::format("no plan: {}: {}", plan.answer.error.path, plan.answer.error.message));
+      // A lack of memory passes; what fails again and again is tried less and less often.
+      if (plan.answer.error.code == ErrorCode::kInternalError)
+        cycle_.again_at = cycle_.begun + options_.period * (1 << std::min(cycle_.defects++, 10));
       return end();
     }
+    cycle_.defects = 0;
     ++counts_.plans;
     if (options_.are_events_written && leads()) notes_.waiting.tell(plan.pods->waiting, watch_.objects());
     if (options_.marks == GroupMarking::kMarked && leads() && !options_.dry_run)

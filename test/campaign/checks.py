@@ -27,16 +27,17 @@ def check_status(plans):
             yield "error", f"{run}: {plan['error']['path']}: {plan['error']['message']}"
 
 
-def check_proofs(plans):
-    """No plan is better than what another run has proven."""
+def check_bounds(plans):
+    """No plan, a bound's own one included, is better than a bound that any run has proven, as long as both plans are
+    equal in the levels before it."""
     for run, plan in plans.items():
         for other_run, other in plans.items():
-            difference = first_difference(plan, other)
-            if difference is None or run == other_run:
-                continue
-            label, name, _, bound, other_value = difference
-            if bound is not None and better(name, other_value, bound):
-                yield "false proof", f"{run} proves {label} {bound}, {other_run} has {other_value}"
+            for (name, priority, value, bound), (_, _, reached, _) in zip(levels(plan), levels(other)):
+                if bound is not None and better(name, reached, bound):
+                    label = name if priority is None else f"{name} {priority}"
+                    yield "false bound", f"{run} proves {label} {bound}, {other_run} has {reached}"
+                if better(name, value, reached) or better(name, reached, value):
+                    break
 
 
 def check_not_worse(plans, better_run, worse_run, kind):

@@ -16,13 +16,20 @@ def plan(*levels, proof="heuristic", gangs=(), missed=False):
 class Checks(unittest.TestCase):
     def test_find_a_plan_that_is_better_than_a_proof(self):
         proven = plan(("share", 5, 5), ("moved", 7, 7))
-        self.assertEqual([], list(checks.check_proofs({"a": proven, "b": plan(("share", 5, None), ("moved", 8, None))})))
+        self.assertEqual([], list(checks.check_bounds({"a": proven, "b": plan(("share", 5, None), ("moved", 8, None))})))
         for better in (plan(("share", 6, None), ("moved", 9, None)), plan(("share", 5, None), ("moved", 3, None))):
-            self.assertEqual(["false proof"], [kind for kind, _ in checks.check_proofs({"a": proven, "b": better})])
+            self.assertEqual(["false bound"], [kind for kind, _ in checks.check_bounds({"a": proven, "b": better})])
 
     def test_hold_a_bound_only_against_plans_that_are_equal_before_it(self):
         other = plan(("share", 4, None), ("moved", 0, None))
-        self.assertEqual([], list(checks.check_proofs({"a": plan(("share", 5, 5), ("moved", 7, 7)), "b": other})))
+        self.assertEqual([], list(checks.check_bounds({"a": plan(("share", 5, 5), ("moved", 7, 7)), "b": other})))
+
+    def test_find_a_bound_that_its_own_plan_refutes_and_one_that_an_equal_plan_does(self):
+        self.assertEqual(1, len(list(checks.check_bounds({"a": plan(("share", 5, 4))}))))
+        plans = {"a": plan(("share", 5, 4), ("moved", 7, 8)), "b": plan(("share", 5, 5), ("moved", 7, None))}
+        texts = [text for _, text in checks.check_bounds(plans)]
+        self.assertIn("a proves share 4, b has 5", texts)
+        self.assertIn("a proves moved 8, b has 7", texts)
 
     def test_find_the_plan_that_is_worse(self):
         plans = {"a": plan(("share", 5, None), ("moved", 7, None)), "b": plan(("share", 5, None), ("moved", 3, None))}
