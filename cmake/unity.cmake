@@ -20,7 +20,7 @@ function(muster_unity)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
       if(type STREQUAL STATIC_LIBRARY)
         # g++ takes a source that is included for a header, whose classes should have no members of private types.
-        target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
       endif()
       get_target_property(sources ${target} SOURCES)
       foreach(source ${sources})

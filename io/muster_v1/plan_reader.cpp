@@ -169,7 +169,7 @@ constexpr std::array<Field<PlanInput, GangClaim>, 13> kGangClaimFields = {
         return read_code(in, v, forecast::find_start_obstacle, gang.waits_for);
       }},
      {"remedy", [](PlanInput& in, JsonValue v, GangClaim& gang) {
-        return json::read_fields(in, v, kRemedyFields, gang.remedy.emplace());
+        return json::read_fields(in, v, kRemedyFields, gang.remedy.emplace(GangClaim::Remedy()));
       }}}};
 
 // queues[]

@@ -2,12 +2,13 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
+
+#include "test/support/drawn.h"
 
 namespace muster::brute_force {
 
@@ -19,10 +20,7 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 Campaign::Campaign(CampaignOptions options)
     : options_(std::move(options)),
       first_seed_(setting("MUSTER_SEED", 1)),
-      instances_(setting("MUSTER_INSTANCES", options_.instances)) {
-  const char* path = std::getenv("MUSTER_FAILURES");
-  path_ = path != nullptr ? path : (std::filesystem::temp_directory_path() / "brute_force_failures.jsonl").string();
-}
+      instances_(setting("MUSTER_INSTANCES", options_.instances)) {}
 
 void Campaign::run() {
   const auto start = std::chrono::steady_clock::now();
@@ -57,13 +55,13 @@ void Campaign::print() const {
               << 100 * part_with_moves() << " %, either in " << 100 * part(giving_) << " %";
   }
   std::cout << "\n";
-  if (!details_.empty()) std::cout << "instances: " << path_ << "\n";
 }
 
 void Campaign::work() {
   portfolio::Portfolio portfolio(MUSTER_BINARY);
   for (std::uint64_t i = next_++; i < instances_; i = next_++) {
-    const std::string line = options_.instance(first_seed_ + i);
+    const std::optional<std::string> given = test::given_snapshot();
+    const std::string line = given ? *given : options_.instance(first_seed_ + i);
     const Comparison comparison = compare_engines(line, portfolio, options_.comparison);
     const std::lock_guard lock(mutex_);
     record(first_seed_ + i, line, comparison);
@@ -82,8 +80,7 @@ void Campaign::record(std::uint64_t seed, const std::string& line, const Compari
   relaxed_ += comparison.is_relaxed ? 1 : 0;
   if (comparison.finding == Finding::kAgrees || comparison.finding == Finding::kTooLarge) return;
   if (!comparison.first_level.empty()) ++short_of_[comparison.first_level];
-  if (details_.empty()) std::ofstream(path_, std::ios::trunc);
-  std::ofstream(path_, std::ios::app) << line << "\n";
+  test::keep_failing(line);
   details_ += "seed " + std::to_string(seed) + ": " + std::string(finding_name(comparison.finding)) + "\n";
   for (const std::string& remark : comparison.remarks) details_ += "    " + remark + "\n";
 }

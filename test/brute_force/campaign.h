@@ -1,7 +1,7 @@
 // Many random instances, each compared; findings are counted and reported.
 //
-// MUSTER_INSTANCES=10000 sets the number of instances, MUSTER_SEED another first seed; instances with a fault go to the
-// file MUSTER_FAILURES (else brute_force_failures.jsonl in the folder for temporary files), one snapshot a line.
+// MUSTER_INSTANCES=10000 sets the number of instances, MUSTER_SEED another first seed. What becomes of instances with a
+// fault: test/support/drawn.h.
 #pragma once
 
 #include <atomic>
@@ -55,7 +55,7 @@ class Campaign {
   std::int64_t solved_ = 0, proven_ = 0, greedy_best_ = 0, states_ = 0, evicting_ = 0, moving_ = 0, giving_ = 0,
                relaxed_ = 0;
   double seconds_ = 0;
-  std::string path_, details_;
+  std::string details_;
 };
 
 }  // namespace muster::brute_force

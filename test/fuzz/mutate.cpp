@@ -1,7 +1,7 @@
-// Drives a fuzz target without libFuzzer: texts of a folder, and mutations of them from a seed, for the given number of
-// seconds.
+// Drives a target of targets.cpp without libFuzzer: texts of a folder, and mutations of them from a seed, for the given
+// number of seconds.
 //
-// Usage: fuzz_import FOLDER [SECONDS] [SEED]
+// Usage: MUSTER_FUZZ=TARGET fuzz_targets FOLDER [SECONDS] [SEED]
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -36,7 +36,7 @@ class Mutator {
     std::string text = texts_[below(texts_.size())];
     if (text.size() > kLongest) text = text.substr(below(text.size() - kLongest), kLongest);
     for (std::size_t steps = 1 + below(6); steps > 0 && !text.empty(); --steps) change(text);
-    return static_cast<char>(below(4)) + text;
+    return text;
   }
 
  private:
@@ -97,7 +97,7 @@ class Mutator {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: fuzz_import FOLDER [SECONDS] [SEED]\n";
+    std::cerr << "usage: fuzz_targets FOLDER [SECONDS] [SEED]\n";
     return 64;
   }
   const std::vector<std::string> texts = texts_of(argv[1]);
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   std::uint64_t tried = 0;
   for (; std::chrono::steady_clock::now() < end; ++tried) {
     const std::string text = mutator.next();
-    std::ofstream("fuzz_import.last", std::ios::binary) << text;  // what a crash was about
+    std::ofstream("fuzz_targets.last", std::ios::binary) << text;  // what a crash was about
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   }
   std::cout << tried << " texts, none of them a defect\n";

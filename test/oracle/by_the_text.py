@@ -1,6 +1,7 @@
+#!/usr/bin/env python3
 """Compares the program with a brute force that was written from docs/semantics.md alone.
 
-    python3 test/oracle/by_the_text.py --muster build/release/muster --instances 20000 --seed 1
+    test/oracle/by_the_text.py --muster build/release/muster --instances 20000 --seed 1
 
 Generates random tiny snapshots: one to three nodes, running gangs, one to four gangs that wait, queues with quotas and
 shares, priorities, elastic gangs, budgets and other bounds on evictions. by_the_text.cpp, which is compiled on the way,
@@ -32,6 +33,8 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "shrink"))
+import shrink as shrinking  # noqa: E402
 NOW = 100000
 
 
@@ -411,104 +414,21 @@ def differences(args, oracle, snapshot, plans):
 
 # ------------------------------------------------------------------ shrinking
 
-def smaller(snapshot):
-    """Snapshots with one thing less."""
-    for i in range(len(snapshot.get("gangs", []))):
-        name = snapshot["gangs"][i]["name"]
-        s = copy.deepcopy(snapshot)
-        del s["gangs"][i]
-        s["pods"] = [p for p in s["pods"] if p.get("gang") != name]
-        yield s
-    for i in range(len(snapshot["pods"])):
-        s = copy.deepcopy(snapshot)
-        gang = s["pods"].pop(i).get("gang")
-        if gang is not None and not any(p.get("gang") == gang for p in s["pods"]):
-            continue
-        yield s
-    for i in range(len(snapshot["nodes"])):
-        s = copy.deepcopy(snapshot)
-        name = s["nodes"].pop(i)["name"]
-        if s["nodes"] and not any(p.get("node") == name for p in s["pods"]):
-            yield s
-    for i, node in enumerate(snapshot["nodes"]):
-        count = node.get("gpus", {}).get("count", 0)
-        if count > 1 and not any(p.get("node") == node["name"] and count - 1 in p.get("gpus", []) for p in snapshot["pods"]):
-            s = copy.deepcopy(snapshot)
-            s["nodes"][i]["gpus"]["count"] -= 1
-            yield s
-    for i in range(len(snapshot.get("queues", []))):
-        s = copy.deepcopy(snapshot)
-        name = s["queues"].pop(i)["name"]
-        used = {g.get("queue") for g in s["gangs"]} | {p.get("queue") for p in s["pods"]} | {q.get("parent") for q in s["queues"]}
-        if s["queues"] and name not in used:
-            yield s
-    for section in ("queues", "gangs", "pods", "nodes"):
-        for i, item in enumerate(snapshot.get(section, [])):
-            for key in list(item):
-                if key in ("name", "gang", "node", "gpu", "gpus", "queue"):
-                    continue
-                s = copy.deepcopy(snapshot)
-                del s[section][i][key]
-                yield s
-            if section == "queues":
-                for r in ("gpu", "cpu"):
-                    for key in list(item.get(r, {})):
-                        s = copy.deepcopy(snapshot)
-                        del s[section][i][r][key]
-                        yield s
-                    if r in item:
-                        s = copy.deepcopy(snapshot)
-                        del s[section][i][r]
-                        yield s
-            if section == "gangs" and item.get("minMember", 0) > 1:
-                s = copy.deepcopy(snapshot)
-                s[section][i]["minMember"] -= 1
-                yield s
-            if section == "pods" and item.get("gpu", {}).get("count", 0) > 1:
-                s = copy.deepcopy(snapshot)
-                s[section][i]["gpu"]["count"] -= 1
-                if "gpus" in item:
-                    s[section][i]["gpus"].pop()
-                yield s
-    for key in ("disruptionBudgets", "topology", "policy"):
-        if key in snapshot:
-            s = copy.deepcopy(snapshot)
-            del s[key]
-            yield s
-    for key in list(snapshot.get("policy", {})):
-        s = copy.deepcopy(snapshot)
-        del s["policy"][key]
-        yield s
-
-
 def shrink(args, oracle, snapshot, engine, kind, seconds=120):
-    end = time.time() + seconds
-    smallest = snapshot
-    again = True
-    while again and time.time() < end:
-        again = False
-        tries = list(smaller(smallest))
-        for start in range(0, len(tries), 8):
-            part = tries[start:start + 8]
-            try:
-                plans = solve(args.muster, engine, part, args.budget)
-            except RuntimeError:
-                continue
-            for s, plan in zip(part, plans):
-                if plan.get("status") != "ok" or plan.get("warnings"):
-                    continue
-                try:
-                    _, found = differences(args, oracle, s, [(engine, plan)])
-                except RuntimeError:
-                    oracle.__init__(args.oracle)
-                    continue
-                if any(k == kind for _, k, _, _ in found):
-                    smallest = s
-                    again = True
-                    break
-            if again or time.time() > end:
-                break
-    return smallest
+    def fails(smaller):
+        try:
+            plan = solve(args.muster, engine, [smaller], args.budget)[0]
+        except RuntimeError:
+            return False
+        if plan.get("status") != "ok" or plan.get("warnings"):
+            return False
+        try:
+            _, found = differences(args, oracle, smaller, [(engine, plan)])
+        except RuntimeError:
+            oracle.__init__(args.oracle)
+            return False
+        return any(other == kind for _, other, _, _ in found)
+    return shrinking.Shrinker(fails, seconds).shrink(snapshot)
 
 
 # ------------------------------------------------------------------ self-check

@@ -11,6 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "test/support/drawn.h"
+
 namespace muster::properties {
 
 using Json = nlohmann::json;
@@ -32,7 +34,7 @@ class CrowdedCluster {
     line["gangs"] = line["pods"] = Json::array();
     for (int i = pick(2, 5); i > 0; --i) add_gang(line, true);
     for (int i = pick(1, 4); i > 0; --i) add_gang(line, false);
-    return line;
+    return Json::parse(test::drawn(line.dump()));
   }
 
  private:

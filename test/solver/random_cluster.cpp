@@ -9,6 +9,7 @@
 #include "datasets/generator/generator.h"
 #include "test/solver/random_milp.h"
 #include "test/solver/tiny_options.h"
+#include "test/support/drawn.h"
 
 namespace muster::test {
 namespace {
@@ -234,7 +235,7 @@ class ClusterDraw {
 };
 
 Case generated_cluster(std::uint32_t seed) {
-  std::optional<Case> cluster = Case::if_valid(generator::generate_snapshot(tiny_options(seed)));
+  std::optional<Case> cluster = Case::if_valid(drawn(generator::generate_snapshot(tiny_options(seed))));
   return cluster ? std::move(*cluster) : random_cluster(seed);
 }
 
@@ -243,7 +244,7 @@ Case generated_cluster(std::uint32_t seed) {
 // Running pods of a random cluster need not fit: then another is drawn.
 Case random_cluster(std::uint32_t seed, const ClusterShape& shape) {
   for (std::uint32_t draw = 0;; ++draw)
-    if (std::optional<Case> cluster = Case::if_valid(ClusterDraw(seed * 1000 + draw, shape).draw().line()))
+    if (auto cluster = Case::if_valid(drawn(ClusterDraw(seed * 1000 + draw, shape).draw().line())))
       return std::move(*cluster);
 }
 
