@@ -1,5 +1,5 @@
-// Drives a target of targets.cpp without libFuzzer: texts of a folder, and mutations of them from a seed, for the given
-// number of seconds.
+// Drives a target of targets.cpp without libFuzzer: the texts of a folder, then mutations of them from a seed for the
+// given number of seconds.
 //
 // Usage: MUSTER_FUZZ=TARGET fuzz_targets FOLDER [SECONDS] [SEED]
 #include <algorithm>
@@ -104,8 +104,8 @@ int main(int argc, char** argv) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(argc > 2 ? std::stoi(argv[2]) : 60);
   Mutator mutator(texts, argc > 3 ? std::stoull(argv[3]) : 1);
   std::uint64_t tried = 0;
-  for (; std::chrono::steady_clock::now() < end; ++tried) {
-    const std::string text = mutator.next();
+  for (; tried < texts.size() || std::chrono::steady_clock::now() < end; ++tried) {
+    const std::string text = tried < texts.size() ? texts[tried] : mutator.next();
     std::ofstream("fuzz_targets.last", std::ios::binary) << text;  // what a crash was about
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   }
