@@ -96,7 +96,7 @@ simdjson::error_code JsonDocument::Implementation::grow(std::size_t bytes, std::
 simdjson::error_code JsonDocument::Implementation::parse(std::string_view line, std::size_t depth) {
   is_parsed = false;
   if (const simdjson::error_code code = grow(line.size(), depth); code != simdjson::SUCCESS) return code;
-  std::memcpy(text.get(), line.data(), line.size());
+  line.copy(text.get(), line.size());  // unlike memcpy, of an empty line without a place, too
   std::memset(text.get() + line.size(), ' ', simdjson::SIMDJSON_PADDING);
   cursor = {};
   const simdjson::error_code code = parser.parse(text.get(), line.size(), false).error();

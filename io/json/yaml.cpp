@@ -73,6 +73,8 @@ class Composer : public YAML::EventHandler {
     } else if (tag != "!" && tag != std::string(kStandard) + "str" && tag != std::string(kStandard) + "timestamp") {
       throw Fault(mark, ErrorCode::kInvalidYaml, "unknown tag " + tag);
     }
+    // The parser makes single bytes of these two escapes.
+    if (!is_utf8(value)) throw Fault(mark, ErrorCode::kInvalidYaml, R"(the escapes \N and \_ are not supported)");
     nodes[add(kind, mark, anchor)].text = value;
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
@@ -309,10 +311,28 @@ std::string place(const YAML::Mark& mark) {
   return mark.is_null() ? "1:1" : std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
 }
 
+// YAML has none, and the parser takes some of them for the end of the text, an escape or another encoding.
+std::optional<InputError> refuse_control_characters(std::string_view text) {
+  YAML::Mark mark;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F)
+      return InputError{ErrorCode::kInvalidYaml, place(mark), "control characters are not allowed"};
+    if (c == '\n') {
+      ++mark.line;
+      mark.column = 0;
+    } else if ((byte & 0xC0) != 0x80) {
+      ++mark.column;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::string> yaml_to_json(std::string_view text) {
   if (!is_utf8(text)) return InputError{ErrorCode::kInvalidUtf8, "1:1", "the text is not valid UTF-8"};
+  if (auto error = refuse_control_characters(text)) return *std::move(error);
   std::istringstream stream{std::string(text)};
   std::string out;
   const std::size_t limit = kMostGrowth * text.size() + kLeastRoom;

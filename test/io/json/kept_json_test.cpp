@@ -2,6 +2,7 @@
 #include "io/json/kept_json.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -37,6 +38,11 @@ TEST(KeptJson, OutlivesTheNextParse) {
   }
   EXPECT_EQ(numbers, "1 -2 3.50 1e3 18446744073709551615 ");
   EXPECT_EQ(strings, "c\u00e9=d\n;e=;");
+}
+
+TEST(KeptJson, ATextWithoutAPlaceIsNoDocument) {
+  JsonDocument document;
+  EXPECT_TRUE(document.parse(std::string_view(), kLimits));
 }
 
 TEST(KeptJson, IsAsLargeAsItsText) {

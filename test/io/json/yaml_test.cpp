@@ -110,6 +110,21 @@ TEST(Yaml, ErrorsHaveAPlace) {
   }
 }
 
+// The parser ends at U+0004, takes a NUL for an escape or another encoding, and makes single bytes of two escapes.
+TEST(Yaml, WhatTheParserReadsAsSomethingElseIsRefused) {
+  const std::string nul(1, '\0');
+  const std::vector<std::pair<std::string, const char*>> cases = {
+      {"a: 1\nb: \x04\nc: 3\n", "2:4"}, {"a: x" + nul + "Ny\n", "1:5"},
+      {"a" + nul + ":" + nul, "1:2"},   {"ä: \x7F\n", "1:4"},
+      {"a: \"x\\N\"\n", "1:4"},         {"\"\\_\": 1\n", "1:1"}};
+  for (const auto& [text, path] : cases) {
+    const InputError error = yaml_error(text);
+    EXPECT_EQ(error.code, ErrorCode::kInvalidYaml) << text;
+    EXPECT_EQ(error.path, path) << text << error.message;
+  }
+  EXPECT_EQ(value_of(R"("\x85\xA0\t")"), "\xC2\x85\xC2\xA0\t");
+}
+
 TEST(Yaml, NestingAndAliasesHaveLimits) {
   for (const std::size_t depth : {101U, 1000U, 100'000U})
     EXPECT_NE(error_code_text(yaml_error("a: " + std::string(depth, '[')).code), "");
