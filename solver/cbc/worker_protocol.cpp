@@ -43,6 +43,18 @@ class ByteReader {
     std::memcpy(&value, bytes_.data(), sizeof value);
     bytes_ = bytes_.subspan(sizeof value);
   }
+  // Any other byte is no bool.
+  void get(bool& value) {
+    std::uint8_t byte = 0;
+    get(byte);
+    is_good_ = is_good_ && byte <= 1;
+    value = byte == 1;
+  }
+  template <class Enumeration>
+  void get(Enumeration& value, Enumeration last) {
+    get(value);
+    is_good_ = is_good_ && value <= last;
+  }
   template <class Sequence>
   void get_all(Sequence& values) {
     std::uint64_t count = 0;
@@ -134,7 +146,7 @@ std::optional<Question> decode_question(std::span<const std::byte> bytes) {
   if (work >= 0) question.request.work = WorkLimit(work);
   reader.get(question.request.node_limit);
   reader.get(question.request.without_preprocessing);
-  reader.get(question.request.way);
+  reader.get(question.request.way, SearchWay::kFewHeuristics);
   reader.get_all(question.request.start);
   reader.get(question.request.cutoff);
   reader.get(question.request.relax);
@@ -159,7 +171,7 @@ std::vector<std::byte> encode(const MilpAnswer& answer) {
 std::optional<MilpAnswer> decode_answer(std::span<const std::byte> bytes) {
   MilpAnswer answer;
   ByteReader reader(bytes);
-  reader.get(answer.status);
+  reader.get(answer.status, SolveStatus::kFailed);
   reader.get(answer.objective);
   reader.get(answer.bound);
   reader.get_all(answer.x);
@@ -168,7 +180,7 @@ std::optional<MilpAnswer> decode_answer(std::span<const std::byte> bytes) {
   reader.get(answer.work);
   reader.get(answer.start_was_used);
   reader.get_all(answer.message);
-  if (!reader.is_whole() || answer.status > SolveStatus::kFailed) return std::nullopt;
+  if (!reader.is_whole()) return std::nullopt;
   return answer;
 }
 

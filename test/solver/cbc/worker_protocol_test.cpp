@@ -125,10 +125,16 @@ TEST(WorkerProtocol, ReadsNoModelWhoseArraysDoNotFitTogether) {
   EXPECT_FALSE(is_read([](lp::Milp& m) { m.column_begin[0] = 1; }));
 }
 
-TEST(WorkerProtocol, ReadsNoStatusThatThereIsNot) {
+TEST(WorkerProtocol, ReadsNoStatusWayOrBoolThatThereIsNot) {
   std::vector<std::byte> bytes = encode(answer_of());
   bytes[0] = std::byte{200};
   EXPECT_FALSE(decode_answer(bytes));
+  bytes = encode(small_model(), request_of());
+  bytes.back() = std::byte{2};  // `relax`
+  EXPECT_FALSE(decode_question(bytes));
+  MilpRequest request = request_of();
+  request.way = static_cast<SearchWay>(3);
+  EXPECT_FALSE(decode_question(encode(small_model(), request)));
 }
 
 }  // namespace
