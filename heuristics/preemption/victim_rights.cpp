@@ -36,8 +36,10 @@ void append_new_pods(const ClusterState& state, GangIndex gang, std::vector<PodI
 
 bool VictimRights::settle() {
   bool any = false;
-  // What gives way may have been the reason for other evictions; each round leaves fewer pods placed, or fewer pods
-  // that left in vain.
+  // What gives way may have been the reason for other evictions. Each round leaves fewer pods placed or away;
+  // exchanges, which could go round in a circle, are as many at most as pods have left.
+  read_evictions();
+  exchanges_left_ = units_.size();
   for (bool again = true; again;) {
     again = false;
     read_evictions();
@@ -310,7 +312,7 @@ bool VictimRights::is_free_to_change(PodIndex pod) const {
 // With pods of gangs that may evict the unit, on a node that no pod leaves if there is one: with an equal pod, else
 // with the largest ones. The unit then has to leave, and so have those that did before on the other node.
 bool VictimRights::change_places(const Unit& unit, PodIndex other) {
-  if (!is_free_to_change(other)) return false;
+  if (exchanges_left_ == 0 || !is_free_to_change(other)) return false;
   const auto is_equal = [&](PodIndex pod) { return problem_.pods[pod].pod_class == problem_.pods[other].pod_class; };
   std::map<NodeIndex, std::vector<PodIndex>> by_node;
   for (const PodIndex pod : problem_.pods.indices()) {
@@ -333,8 +335,10 @@ bool VictimRights::change_places(const Unit& unit, PodIndex other) {
     std::ranges::copy(units_on(state_.node_of(other)), std::back_inserter(leaving));
     std::erase_if(leaving, [&](const Unit* one) { return has_room(*one); });
     if (exchange(other, by_node[node]) && !has_room(unit) &&
-        std::ranges::none_of(leaving, [&](const Unit* one) { return has_room(*one); }) && check_.rules_hold())
+        std::ranges::none_of(leaving, [&](const Unit* one) { return has_room(*one); }) && check_.rules_hold()) {
+      --exchanges_left_;
       return true;
+    }
     state_.rollback(before);
     return false;
   });

@@ -2,6 +2,7 @@
 // it, and what becomes of those that had not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -77,6 +78,7 @@ class VictimRights {
   // Whether claimants of one kind may reclaim from a queue; until the state changes.
   mutable std::map<std::pair<std::uint64_t, QueueIndex>, bool> reclaims_;
   std::vector<GangIndex> gave_way_;
+  std::size_t exchanges_left_ = 0;
 };
 
 }  // namespace muster::preemption

@@ -193,6 +193,20 @@ TEST(SettleRights, APodWithoutRightChangesPlacesWithSeveralSmallerOnes) {
   EXPECT_EQ(test::nodes_of(of, plan, {"two", "one", "more"}), "b a a");
 }
 
+// "p" may evict "v" alone, and "q" "u" alone: whichever of them is on "a", one of the two has left in vain.
+TEST(SettleRights, ExchangesDoNotGoRoundInACircle) {
+  const test::Case of(
+      R"("policy":{"actions":["place","preempt"]},"queues":[{"name":"x"},{"name":"y"}],
+       "nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":1}}],
+       "pods":[{"name":"u","queue":"x","node":"a","gpus":[0],"gpu":{"fraction":0.5},"priority":5,"started":1767225000},
+               {"name":"v","queue":"y","node":"a","gpus":[0],"gpu":{"fraction":0.5},"priority":5,"started":1767225000},
+               {"name":"p","queue":"y","gpu":{"count":1},"priority":7},
+               {"name":"q","queue":"x","gpu":{"count":1},"priority":7}])");
+  const Plan plan = settled(of, "place p a gpus 0 after u v\nplace q b gpus 0\nevict u preempt q\nevict v preempt p\n");
+  EXPECT_EQ(test::placed_pods(of, plan).size(), 1U);
+  EXPECT_TRUE(plan.evictions.empty());
+}
+
 // "other" leaves "high" no room within the limit of their queue, wherever it runs.
 TEST(SettleRights, APodThatALimitKeepsOutStaysAway) {
   const test::Case of(
