@@ -50,17 +50,19 @@ std::uint32_t ColumnPool::position(formulation::ResidualClassIndex room, formula
   return static_cast<std::uint32_t>(found->second);
 }
 
-void ColumnPool::add_contents(const ClusterState& end_state) {
+void ColumnPool::add_contents(const ClusterState& end_state, const ClusterState& base) {
   for (formulation::ResidualClassIndex room : supply_.rooms.indices())
     for (NodeIndex node : supply_.rooms[room].nodes)
-      if (std::optional<formulation::Configuration> configuration = contents_of(node, end_state))
+      if (std::optional<formulation::Configuration> configuration = contents_of(node, end_state, base))
         add(room, std::move(*configuration));
 }
 
-std::optional<formulation::Configuration> ColumnPool::contents_of(NodeIndex node, const ClusterState& end_state) const {
+std::optional<formulation::Configuration> ColumnPool::contents_of(NodeIndex node, const ClusterState& end_state,
+                                                                  const ClusterState& base) const {
   formulation::Configuration configuration;
   std::map<formulation::DemandIndex, std::int32_t> counts;
   for (const PodIndex pod : end_state.pods_on(node)) {
+    if (base.is_present(pod)) continue;
     const Place& place = end_state.place_of(pod);
     const Pod& p = in_.problem.pods[pod];
     if (p.status == PodStatus::kRunning && place == snapshot_place(in_.problem, pod)) continue;

@@ -27,9 +27,9 @@ class ColumnPool {
   bool add(formulation::ResidualClassIndex room, formulation::Configuration configuration);
   // The position of the configuration, which is kept if it is new.
   std::uint32_t position(formulation::ResidualClassIndex room, formulation::Configuration configuration);
-  // The contents of each node in an end state: the pods that stay and those that are placed. Nothing is added for nodes
-  // whose contents the formulation does not know.
-  void add_contents(const ClusterState& end_state);
+  // The contents of each node in an end state beside what is present in `base`, the state of the supply: the pods that
+  // stay and those that are placed. Nothing is added for nodes whose contents the formulation does not know.
+  void add_contents(const ClusterState& end_state, const ClusterState& base);
 
   const Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>>& configurations() const {
     return configurations_;
@@ -37,7 +37,8 @@ class ColumnPool {
   Pricing& pricing(formulation::ResidualClassIndex room);
 
  private:
-  std::optional<formulation::Configuration> contents_of(NodeIndex node, const ClusterState& end_state) const;
+  std::optional<formulation::Configuration> contents_of(NodeIndex node, const ClusterState& end_state,
+                                                        const ClusterState& base) const;
 
   const formulation::ConfigurationInput& in_;
   const formulation::Supply& supply_;

@@ -131,11 +131,11 @@ class Engine {
 
   // All pods where they are, and the incumbent.
   void add_known_contents() {
-    whole_.pool.add_contents(whole_.before);
+    whole_.pool.add_contents(whole_.before, whole_.base);
     ClusterState state = settle_evictions(problem_, outcome_.best.plan).state;
     for (const Placement& placement : outcome_.best.plan.placements)
       if (!state.is_present(placement.pod)) state.put(placement.pod, placement.node, placement.devices);
-    whole_.pool.add_contents(state);
+    whole_.pool.add_contents(state, whole_.base);
     knows_incumbent_ = true;
   }
 

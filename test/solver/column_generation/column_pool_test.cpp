@@ -57,7 +57,7 @@ TEST(ColumnPool, LearnsWhatStandsOnTheNodesOfAPlan) {
   end.put(PodIndex(0), NodeIndex(0), {0});
   end.put(PodIndex(1), NodeIndex(0), {1});
   end.put(PodIndex(2), NodeIndex(1), {1});
-  pool.sub.pool.add_contents(end);
+  pool.sub.pool.add_contents(end, pool.sub.base);
   const std::vector<formulation::Configuration>& all = pool.sub.pool.configurations()[kRoom];
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].counts[0].second, 2);
@@ -66,9 +66,23 @@ TEST(ColumnPool, LearnsWhatStandsOnTheNodesOfAPlan) {
   EXPECT_EQ(all[1].steps[0].devices, std::vector<std::int32_t>{1});
 }
 
+// One pod is placed for good, so the room holds one less.
+TEST(ColumnPool, WhatThePlanHasSettledIsNoPartOfTheContents) {
+  Pool pool;
+  ClusterState settled = pool.before;
+  settled.put(PodIndex(0), NodeIndex(0), {0});
+  RestrictedMaster sub(pool.setting, settled, formulation::find_candidates(*pool.cluster, pool.rules, settled));
+  ClusterState end = settled;
+  end.put(PodIndex(1), NodeIndex(0), {1});
+  sub.pool.add_contents(end, sub.base);
+  const auto& all = sub.pool.configurations()[sub.supply.room_of[NodeIndex(0)]];
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].counts[0].second, 1);
+}
+
 TEST(ColumnPool, LearnsNothingOfEmptyNodes) {
   Pool pool;
-  pool.sub.pool.add_contents(pool.before);
+  pool.sub.pool.add_contents(pool.before, pool.sub.base);
   EXPECT_TRUE(pool.sub.pool.configurations()[kRoom].empty());
 }
 
