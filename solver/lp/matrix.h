@@ -3,6 +3,11 @@
 
 #include <cstdint>
 
+#include "model/base/require.h"
+
+// A failed assertion of Eigen ends the line, as other defects do, and not the program.
+#define eigen_assert(condition) MUSTER_REQUIRE(condition)
+
 #include <Eigen/SparseCore>
 
 namespace muster::lp {

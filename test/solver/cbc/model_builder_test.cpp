@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "test/support/unmet.h"
+
 namespace muster::cbc {
 namespace {
 
@@ -113,6 +115,12 @@ TEST(ModelBuilder, GivesUpOnceTheDeadlineHasPassed) {
   EXPECT_THROW(for (int i = 0; i < 5000; ++i) builder.add_column(0, 1, true, ""), lp::ModelTooLong);
   builder.end_timed();
   EXPECT_NO_THROW(for (int i = 0; i < 5000; ++i) builder.add_column(0, 1, true, ""));
+}
+
+TEST(ModelBuilder, AnEntryOfNoRowIsADefectOfTheLine) {
+  TwoColumns two(true);
+  two.builder.add_entry(-1, 0, 1);
+  expect_unmet([&] { two.builder.build({}, 1); }, "row");
 }
 
 }  // namespace
