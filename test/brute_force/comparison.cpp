@@ -54,10 +54,9 @@ class Comparer {
     if (name == "greedy") result.greedy_is_best = order == 0;
     if (name != "milp") return;
     result.is_proven = is_proven(solution);
-    // The rows of rule Not in vain know no anti-affinity between nodes.
     if (order < 0)
-      result.is_relaxed = problem_.has_ordered_rules() || !problem_.inter_pod.anti_affinities.empty() ||
-                          problem_.snapshot->policy.over_time.eviction_price.has_value();
+      result.is_relaxed =
+          problem_.has_ordered_rules() || problem_.snapshot->policy.over_time.eviction_price.has_value();
     if (order < 0 && (result.is_proven || !(result.is_relaxed || is_beyond_the_formulation(levels))))
       find(result.is_proven ? Finding::kFalseProof : Finding::kShort,
            name + " " + words(levels) + ", the best is " + words(best_.levels));
