@@ -26,6 +26,9 @@ namespace {
 
 #ifdef MUSTER_TBB
 
+// Asked when the program starts: if memory fails during the first of such questions, oneTBB waits for its end for ever.
+const int most_threads = oneapi::tbb::info::default_concurrency();
+
 // Kept by each calling thread. If there were one for each call, finished ones would accumulate in oneTBB, which walks
 // through all of them: 30,000 tiny snapshots in one process took 139 MB and 150 s instead of 12 MB and 2.4 s.
 oneapi::tbb::task_arena& arena_of(int threads) {
@@ -59,7 +62,7 @@ void run_loop(std::size_t count, const std::function<void(std::size_t)>& body) {
 void run_threads(std::size_t count, int threads, const std::function<void(std::size_t)>& body) {
   if (is_at_work) return oneapi::tbb::this_task_arena::isolate([&] { run_loop(count, body); });
   // More than the machine has would be ignored, with a warning on stderr.
-  arena_of(std::min(threads, oneapi::tbb::info::default_concurrency())).execute([&] { run_loop(count, body); });
+  arena_of(std::min(threads, most_threads)).execute([&] { run_loop(count, body); });
 }
 
 #else
