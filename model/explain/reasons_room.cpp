@@ -74,7 +74,10 @@ AfterPlan after_plan(const Problem& problem, const Plan& plan) {
   return end;
 }
 
-RemainingRoom::RemainingRoom(const Problem& problem) : problem_(&problem), resource_count_(problem.resource_count) {
+RemainingRoom::RemainingRoom(const Problem& problem)
+    : problem_(&problem),
+      resource_count_(problem.resource_count),
+      has_cells_(2 * problem.inter_pod.anti_affinities.size()) {
   begin_.reserve(problem.nodes.size() + 1);
   nodes_.reserve(problem.nodes.size());
   begin_.push_back(0);
@@ -177,6 +180,7 @@ std::int64_t RemainingRoom::device_count(const PodClass& pod_class, NodeIndex no
 
 bool RemainingRoom::conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const {
   const auto is_there = [&](AntiAffinityIndex term, bool owners) {
+    if (!has_cells_[2 * term.value() + std::size_t{owners}]) return false;
     const DomainIndex domain = problem_->inter_pod.anti_affinities[term].domain_of[node];
     if (domain.is_none()) return false;
     const auto at = anti_affinity_cells_.find((std::uint64_t{term.value()} << 33U) |
@@ -305,6 +309,7 @@ std::size_t RemainingRoom::anti_affinity_cell(AntiAffinityIndex term, DomainInde
       (std::uint64_t{term.value()} << 33U) | (std::uint64_t{domain.value()} << 1U) | std::uint64_t{owners};
   const auto [at, is_new] = anti_affinity_cells_.try_emplace(key, cells_.size());
   if (is_new) cells_.push_back(0);
+  has_cells_[2 * term.value() + std::size_t{owners}] = true;
   return at->second;
 }
 

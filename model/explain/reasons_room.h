@@ -99,6 +99,7 @@ class RemainingRoom {
   std::vector<std::size_t> begin_;   // by node, one more than there are
   std::vector<std::int64_t> cells_;  // by node: free amounts by resource, then free units by device; then anti-affinity
   std::unordered_map<std::uint64_t, std::size_t> anti_affinity_cells_;  // (term, domain, owners or matched) -> cell
+  std::vector<bool> has_cells_;  // by term, matched and owners: most terms of many are those of pods that wait
   std::vector<Undo> log_;
   std::shared_ptr<const InterPodCounts> inter_pod_;  // none if no pod has such rules
 };
