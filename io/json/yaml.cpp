@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -225,6 +226,7 @@ class Writer {
     std::uint32_t value;
   };
   using Members = std::vector<Member>;
+  using Keys = std::unordered_set<std::string_view>;
 
   void write_sequence(const Node& node, std::size_t depth) {
     bool first = true;
@@ -263,7 +265,10 @@ class Writer {
       }
     }
     refuse_duplicates(node, members);
-    for (const std::uint32_t source : merged) merge(source, depth, members);
+    if (merged.empty()) return members;
+    Keys keys;
+    for (const Member& member : members) keys.insert(member.key);
+    for (const std::uint32_t source : merged) merge(source, depth, members, keys);
     return members;
   }
 
@@ -282,23 +287,28 @@ class Writer {
     }
   }
 
-  void merge(std::uint32_t source, std::size_t depth, Members& members) {
+  void merge(std::uint32_t source, std::size_t depth, Members& members, Keys& keys) {
     const Node& node = nodes_[source];
+    count_merged(node, 1);  // mappings without members cost time, too
     if (node.kind == NodeKind::kSequence) {
       for (const std::uint32_t child : node.children) {
         if (nodes_[child].kind != NodeKind::kMap)
           throw Fault(nodes_[child].mark, ErrorCode::kInvalidYaml, "<< must merge mappings");
-        merge(child, depth + 1, members);
+        merge(child, depth + 1, members, keys);
       }
       return;
     }
     if (node.kind != NodeKind::kMap) throw Fault(node.mark, ErrorCode::kInvalidYaml, "<< must merge mappings");
     for (const Member& member : members_of(node, depth + 1)) {
-      merged_bytes_ += member.key.size() + 1;
-      if (merged_bytes_ > limit_)
-        throw Fault(node.mark, ErrorCode::kTooLarge, "the text is too large after expanding aliases");
-      if (std::ranges::find(members, member.key, &Member::key) == members.end()) members.push_back(member);
+      count_merged(node, member.key.size() + 1);
+      if (keys.insert(member.key).second) members.push_back(member);
     }
+  }
+
+  void count_merged(const Node& node, std::size_t bytes) {
+    merged_bytes_ += bytes;
+    if (merged_bytes_ > limit_)
+      throw Fault(node.mark, ErrorCode::kTooLarge, "the text is too large after expanding aliases");
   }
 
   const Nodes& nodes_;

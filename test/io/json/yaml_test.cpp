@@ -129,19 +129,22 @@ TEST(Yaml, NestingAndAliasesHaveLimits) {
   for (const std::size_t depth : {101U, 1000U, 100'000U})
     EXPECT_NE(error_code_text(yaml_error("a: " + std::string(depth, '[')).code), "");
   std::string bomb = "a0: &a0 [xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx]\n", chain = "a0: &a0 {k: 1}\n",
-              merges = "a0: &a0 {k: 1}\n";
+              merges = "a0: &a0 {k: 1}\n", empty = "a0: &a0 {}\n";
   for (int i = 1; i < 60; ++i) {
     const std::string before = "*a" + std::to_string(i - 1), here = "a" + std::to_string(i);
     bomb += here + ": &" + here + " [" + before;
     for (int times = 0; times < 9; ++times) bomb += ", " + before;
     bomb += "]\n";
-    merges += here + ": &" + here + " {<<: [" + before + ", " + before + "]}\n";
+    const std::string merge = here + ": &" + here + " {<<: [" + before + ", " + before + "]}\n";
+    merges += merge;
+    empty += merge;
   }
   for (int i = 1; i < 300; ++i)
     chain += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
   EXPECT_EQ(error_code_text(yaml_error(bomb).code), "TooLarge");
   EXPECT_EQ(error_code_text(yaml_error(chain).code), "TooDeep");
   EXPECT_NE(error_code_text(yaml_error(merges).code), "");
+  EXPECT_EQ(error_code_text(yaml_error(empty).code), "TooLarge");
 }
 
 // The conversion keeps what another writer of YAML has made of JSON.
