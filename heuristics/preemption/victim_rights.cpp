@@ -121,20 +121,28 @@ bool VictimRights::settle(const Unit& unit) {
   }
   std::set<GangIndex> near;
   for (const PodIndex other : others) std::ranges::copy(claimants_of(other), std::inserter(near, near.end()));
-  const std::vector<GangIndex> least_first = by_loss(with_queues_of(near));
+  const std::vector<GangIndex> least_first = by_loss(with_queues_of(near, unit));
   const auto gives_way = [&](GangIndex gang) { return give_back(unit, {gang}); };
   const auto has_no_right = [&](GangIndex gang) { return !may_evict(gang, unit); };
   return std::ranges::any_of(least_first, gives_way) || give_back(unit, {near.begin(), near.end()}) ||
          give_back(unit, placed_gangs(has_no_right)) || give_back(unit, placed_gangs([](GangIndex) { return true; }));
 }
 
-// And the gangs placed in their queues: without one of them, the others may be within the share again, and reclaim.
-std::set<GangIndex> VictimRights::with_queues_of(std::set<GangIndex> gangs) const {
+// And a few gangs placed in their queues, those that lose least: without one of them, the others may be within the
+// share again, and reclaim.
+std::set<GangIndex> VictimRights::with_queues_of(std::set<GangIndex> gangs, const Unit& unit) const {
+  if (!problem_.snapshot->policy.actions.reclaim) return gangs;
   std::set<QueueIndex> queues;
   for (const GangIndex gang : gangs) queues.insert(problem_.gangs[gang].queue);
-  for (const GangIndex gang : problem_.gangs.indices()) {
-    if (queues.contains(problem_.gangs[gang].queue) && has_new_pod(state_, gang)) gangs.insert(gang);
+  queues.erase(problem_.gangs[unit.gang].queue);
+  std::set<GangIndex> placed;
+  if (!queues.empty()) {
+    for (const GangIndex gang : placed_gangs([&](GangIndex of) { return queues.contains(problem_.gangs[of].queue); }))
+      placed.insert(gang);
   }
+  const std::vector<GangIndex> least_first = by_loss(placed);
+  gangs.insert(least_first.begin(),
+               least_first.begin() + std::min(std::ssize(least_first), std::ptrdiff_t{kTuning.heuristics.tried}));
   return gangs;
 }
 

@@ -43,7 +43,7 @@ class VictimRights {
   bool settle(const Unit& unit);
   bool is_away(const Unit& unit) const;
   bool hold();
-  std::set<GangIndex> with_queues_of(std::set<GangIndex> gangs) const;
+  std::set<GangIndex> with_queues_of(std::set<GangIndex> gangs, const Unit& unit) const;
   std::vector<GangIndex> by_loss(const std::set<GangIndex>& gangs) const;
   bool bring_home(PodIndex moved);
   bool may_evict(GangIndex claimant, const Unit& unit, std::span<const PodIndex> pods) const;
