@@ -66,6 +66,8 @@ struct ListingTuning {
                             // lists this short need no plan from elsewhere first
   std::size_t most_columns = 20'000;  // configurations of all kinds; of a model of all nodes or of places
   std::int64_t state_us = 10;         // of the budget for each state that may be listed; listing it takes 2 to 3
+  std::size_t state_devices = 64;     // free devices of a node, with which each of its states counts as one more in
+                                      // the limits above; by nodes of 65,536 devices, no range was recorded
   std::int64_t column_us = 300;       // of the time left for each column of all nodes: about what CBC takes
 };
 

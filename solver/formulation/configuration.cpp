@@ -23,7 +23,7 @@ class Enumeration {
         room_(room),
         node_class_(input.problem.node_classes[room.node_class]),
         left_(left),
-        size_(1 + room.free_devices.size() / kDevicesOfAState),
+        size_(1 + room.free_devices.size() / kTuning.listing.state_devices),
         stop_(stop) {}
 
   std::optional<std::vector<Configuration>> run() {
@@ -49,7 +49,6 @@ class Enumeration {
   using DeviceView = std::pair<DeviceUnits, std::vector<std::pair<DemandIndex, std::int32_t>>>;
 
   // A state of a node with many devices counts as several, since its cost and size are those of its devices.
-  static constexpr std::size_t kDevicesOfAState = 64;
   bool are_too_many(std::size_t states) const { return size_ * states > left_; }
 
   const PodClass& class_of(std::size_t d) const {
