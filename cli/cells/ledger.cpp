@@ -81,9 +81,14 @@ Result<Ledger> read_ledger(std::string_view text, const Problem& problem) {
   for (const CellRecord& cell : record.cells) {
     for (const std::string_view name : cell.nodes) {
       const auto found = by_name.find(name);
-      if (found == by_name.end())
-        return error_of(ErrorCode::kUnknownName, "the snapshot has no node \"" + std::string(name) + "\"");
-      ledger.dealing.cell_of_node[found->second] = cells::CellIndex(ledger.ids.size());
+      const auto fault = [&](ErrorCode code, const char* before, const char* after) {
+        return InputError{code, "$.cells[" + std::to_string(ledger.ids.size()) + "].nodes",
+                          before + ("\"" + std::string(name) + "\"") + after};
+      };
+      if (found == by_name.end()) return fault(ErrorCode::kUnknownName, "the snapshot has no node ", "");
+      cells::CellIndex& cell_of_node = ledger.dealing.cell_of_node[found->second];
+      if (!cell_of_node.is_none()) return fault(ErrorCode::kDuplicateName, "the node ", " is in a cell already");
+      cell_of_node = cells::CellIndex(ledger.ids.size());
     }
     ledger.ids.emplace_back(cell.id);
     ledger.dealing.names.emplace_back(cell.id);

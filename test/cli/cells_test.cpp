@@ -111,5 +111,19 @@ TEST_F(Cells, ThatCannotBeAreRejected) {
   EXPECT_EQ(merge().exit_code, 65);
 }
 
+TEST_F(Cells, OfANodeAreOne) {
+  split("--cells 2");
+  solve();
+  std::string ledger = place_.content("ledger");
+  const std::size_t first = ledger.find("\"node-"), end = ledger.find('"', first + 1) + 1;
+  const std::string node = ledger.substr(first, end - first);
+  ledger.insert(ledger.rfind("\"nodes\":[") + 9, node + ",");
+  place_.file("ledger", ledger);
+  const Outcome merged = merge();
+  EXPECT_EQ(merged.exit_code, 65);
+  EXPECT_NE(merged.err.find("$.cells[1].nodes: the node " + node + " is in a cell already"), std::string::npos)
+      << merged.err;
+}
+
 }  // namespace
 }  // namespace muster::cli
