@@ -95,7 +95,7 @@ constexpr std::array<KnownKind, kAsked + 20> kKnownKinds = {{
 }  // namespace
 
 bool KnownKind::reads(std::string_view version) const {
-  if (version.empty()) return false;
+  if (version.empty() || version.find(' ') != std::string_view::npos) return false;  // the list has spaces around each
   for (std::size_t at = versions.find(version); at != std::string_view::npos; at = versions.find(version, at + 1)) {
     if (versions[at - 1] == ' ' && versions[at + version.size()] == ' ') return true;
   }
