@@ -317,8 +317,9 @@ bool VictimRights::is_free_to_change(PodIndex pod) const {
   return std::ranges::none_of(problem_.gangs[problem_.pods[pod].gang].groups, is_bound);
 }
 
-// With pods of gangs that may evict the unit, on a node that no pod leaves if there is one: with an equal pod, else
-// with the largest ones. The unit then has to leave, and so have those that did before on the other node.
+// With pods of gangs that may evict the unit, all on one other node: with an equal pod if there is one, else with the
+// largest ones; nodes that no pod leaves come first. The unit then has to leave, and so have those that did before on
+// either node.
 bool VictimRights::change_places(const Unit& unit, PodIndex other) {
   if (exchanges_left_ == 0 || !is_free_to_change(other)) return false;
   const auto is_equal = [&](PodIndex pod) { return problem_.pods[pod].pod_class == problem_.pods[other].pod_class; };
