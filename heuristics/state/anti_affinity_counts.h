@@ -8,34 +8,31 @@
 
 namespace muster {
 
-// Cheap to copy.
+// Keeps a cell for each pair of a term and a domain in which a pod has been counted, so that thousands of terms cost
+// what their pods cost and not terms x domains. Copied as one block.
 class AntiAffinityCounts {
  public:
-  explicit AntiAffinityCounts(const Problem& problem)
-      : owners_(problem.inter_pod.anti_affinities.size()), matched_(problem.inter_pod.anti_affinities.size()) {
-    for (const AntiAffinityIndex term : problem.inter_pod.anti_affinities.indices()) {
-      owners_[term].assign(problem.inter_pod.anti_affinities[term].domain_count, 0);
-      matched_[term].assign(problem.inter_pod.anti_affinities[term].domain_count, 0);
-    }
-  }
-
-  std::int32_t owners(AntiAffinityIndex term, DomainIndex domain) const { return owners_[term][domain.value()]; }
-  std::int32_t matched(AntiAffinityIndex term, DomainIndex domain) const { return matched_[term][domain.value()]; }
+  std::int32_t owners(AntiAffinityIndex term, DomainIndex domain) const { return cell(term, domain).owners; }
+  std::int32_t matched(AntiAffinityIndex term, DomainIndex domain) const { return cell(term, domain).matched; }
 
   // A pod of the class comes to the node (`by` 1) or leaves it (-1). Cost: O(terms that it owns or matches).
-  void count(const Problem& problem, const PodClass& pod_class, NodeIndex node, std::int32_t by) {
-    for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) count(problem, term, node, by, owners_);
-    for (const AntiAffinityIndex term : pod_class.anti_affinity_matched) count(problem, term, node, by, matched_);
-  }
+  void count(const Problem& problem, const PodClass& pod_class, NodeIndex node, std::int32_t by);
 
  private:
-  using Counts = Indexed<AntiAffinityIndex, std::vector<std::int32_t>>;  // by domain
-  static void count(const Problem& problem, AntiAffinityIndex term, NodeIndex node, std::int32_t by, Counts& counts) {
-    const DomainIndex domain = problem.inter_pod.anti_affinities[term].domain_of[node];
-    if (!domain.is_none()) counts[term][domain.value()] += by;
-  }
+  struct Cell {
+    std::uint64_t key = kNone;  // term and domain
+    std::int32_t owners = 0, matched = 0;
+  };
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  Counts owners_, matched_;
+  // An open hash table with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L).
+  std::size_t slot(std::uint64_t key) const;  // where the key is or would be; requires an empty slot
+  Cell cell(AntiAffinityIndex term, DomainIndex domain) const;
+  Cell& made_cell(std::uint64_t key);
+  void grow();
+
+  std::vector<Cell> cells_;  // 0 or a power of two
+  std::size_t used_ = 0;     // at most half of them
 };
 
 }  // namespace muster

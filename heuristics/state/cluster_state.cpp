@@ -32,7 +32,6 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing, int thre
       places_(problem.pods.size()),
       gangs_(problem),
       queues_(problem),
-      anti_affinity_(problem),
       inter_pod_(problem),
       preferred_terms_(problem),
       budgets_(problem.disruption_budgets) {

@@ -110,15 +110,8 @@ void protect(const KubernetesPriorities& priorities, KubernetesPod& pod) {
     allows = false;
 }
 
-const SnapshotSubgroup* leaf_named(const KubernetesGroup& group, std::string_view name) {
-  const auto found = std::ranges::find(group.subgroups, name, &SnapshotSubgroup::name);
-  if (name.empty() || found == group.subgroups.end()) return nullptr;
-  const auto child = std::ranges::find(group.subgroups, name, &SnapshotSubgroup::parent);
-  return child == group.subgroups.end() ? &*found : nullptr;
-}
-
-std::string_view add_empty_subgroup(KubernetesGroup& group, std::string_view name) {
-  if (std::ranges::find(group.subgroups, name, &SnapshotSubgroup::name) == group.subgroups.end()) {
+std::string_view add_empty_subgroup(KubernetesGroup& group, SubgroupNames& names, std::string_view name) {
+  if (names.add(name)) {
     SnapshotSubgroup& subgroup = group.subgroups.emplace_back();
     subgroup.name = name;
     subgroup.min_member = 0;
@@ -244,20 +237,22 @@ void KubernetesGangs::count(const KubernetesPod& pod, Gang& gang) {
 
 void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
   KubernetesGroup& group = gang.group;
+  if (gang.pods.count == 1) gang.subgroups = SubgroupNames(group.subgroups);
   if (group.identity.system == GroupSystem::kYunikorn) {
     const std::string_view task_group = pod.membership.dialect.task_group;
-    pod.membership.subgroup = add_empty_subgroup(group, task_group.empty() ? kNoSubgroup : task_group);
+    pod.membership.subgroup = add_empty_subgroup(group, gang.subgroups, task_group.empty() ? kNoSubgroup : task_group);
     return;
   }
   if (group.identity.system == GroupSystem::kKueue) pod.membership.subgroup = gang.sets.add(pod);
   if (group.subgroups.empty()) return;
   if (group.identity.system == GroupSystem::kVolcano) {
-    pod.membership.subgroup = add_empty_subgroup(
-        group, pod.membership.labels.volcano.task.empty() ? kNoTask : pod.membership.labels.volcano.task);
-  } else if (const SnapshotSubgroup* leaf = leaf_named(group, pod.membership.labels.kai_subgroup)) {
-    pod.membership.subgroup = leaf->name;
+    pod.membership.subgroup =
+        add_empty_subgroup(group, gang.subgroups,
+                           pod.membership.labels.volcano.task.empty() ? kNoTask : pod.membership.labels.volcano.task);
+  } else if (const std::string_view leaf = pod.membership.labels.kai_subgroup; gang.subgroups.has_leaf(leaf)) {
+    pod.membership.subgroup = leaf;
   } else {
-    pod.membership.subgroup = add_empty_subgroup(group, kNoSubgroup);
+    pod.membership.subgroup = add_empty_subgroup(group, gang.subgroups, kNoSubgroup);
     if (group.held.empty()) group.held = "a pod of the gang names no subgroup of its PodGroup";
   }
 }

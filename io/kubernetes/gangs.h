@@ -20,6 +20,7 @@
 #include "io/kubernetes/pod/pod.h"
 #include "io/kubernetes/priorities.h"
 #include "io/kubernetes/queues.h"
+#include "model/snapshot/subgroup_names.h"
 
 namespace muster::kubernetes {
 
@@ -70,6 +71,7 @@ class KubernetesGangs {
     std::string name;
     bool is_written = true;
     GangPods pods;
+    SubgroupNames subgroups;  // since its first pod
     KueuePodSets sets;
     GangSettlement settled;
   };

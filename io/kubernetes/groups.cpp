@@ -1,6 +1,6 @@
 #include "io/kubernetes/groups.h"
 
-#include <algorithm>
+#include "model/snapshot/subgroup_names.h"
 
 namespace muster::kubernetes {
 
@@ -56,10 +56,9 @@ bool read_kai_subgroups(KubernetesReading& in, json::JsonValue list, const Kuber
   for (const json::JsonValue element : list.elements()) {
     if (!read_kai_subgroup(in, element, topologies, group.subgroups.emplace_back(), group.held)) return false;
   }
+  const SubgroupNames names(group.subgroups);
   for (SnapshotSubgroup& subgroup : group.subgroups) {
-    const bool is_inner =
-        std::ranges::find(group.subgroups, subgroup.name, &SnapshotSubgroup::parent) != group.subgroups.end();
-    if (is_inner) {
+    if (names.is_inner(subgroup.name)) {
       subgroup.min_member.reset();
     } else {
       subgroup.min_subgroups.reset();
@@ -99,11 +98,10 @@ bool read_min_resources(KubernetesReading& in, json::JsonValue value, Kubernetes
 bool read_tasks(KubernetesReading& in, json::JsonValue tasks, KubernetesGroup& group) {
   if (!tasks) return true;
   if (!in.expect(tasks, json::JsonKind::kObject)) return false;
+  SubgroupNames names(group.subgroups);
   std::int64_t sum = 0;
   for (const json::JsonMember member : tasks.members()) {
-    if (std::ranges::find(group.subgroups, member.key, &SnapshotSubgroup::name) != group.subgroups.end()) {
-      return in.fail_duplicate(member.value, member.key);
-    }
+    if (!names.add(member.key)) return in.fail_duplicate(member.value, member.key);
     SnapshotSubgroup& task = group.subgroups.emplace_back();
     task.name = member.key;
     if (task.name.empty()) return in.fail_value(member.value, "a task must have a name");

@@ -9,6 +9,7 @@
 #include "model/base/require.h"
 #include "model/build/repair_parts.h"
 #include "model/build/repair_snapshot.h"
+#include "model/snapshot/subgroup_names.h"
 
 namespace muster::repair {
 namespace {
@@ -128,19 +129,20 @@ class PodRepair {
     }
     const auto at = gangs_.find(pod.gang);
     if (at == gangs_.end()) return add_held_gang(pod);
-    const std::string wrong = wrong_subgroup(snapshot_.gangs[at->second], pod);
+    const std::string wrong = wrong_subgroup(at->second, pod);
     if (wrong.empty()) return;
     tell(pod, ErrorCode::kUnknownSubgroup, wrong + "; gang " + quoted(pod.gang) + " is held");
     wrong_gangs_.push_back(at->second);
   }
 
-  static std::string wrong_subgroup(const SnapshotGang& gang, const SnapshotPod& pod) {
+  std::string wrong_subgroup(std::size_t position, const SnapshotPod& pod) {
+    const SnapshotGang& gang = snapshot_.gangs[position];
     if (gang.subgroups.empty() && pod.subgroup.empty()) return {};
     if (pod.subgroup.empty()) return "it names no subgroup of its gang";
-    const auto named = std::ranges::find(gang.subgroups, pod.subgroup, &SnapshotSubgroup::name);
-    if (named == gang.subgroups.end()) return "its gang has no subgroup " + quoted(pod.subgroup);
-    const auto below = std::ranges::find(gang.subgroups, pod.subgroup, &SnapshotSubgroup::parent);
-    return below == gang.subgroups.end() ? std::string() : "subgroup " + quoted(pod.subgroup) + " has subgroups";
+    const auto [at, is_new] = subgroups_.try_emplace(position);
+    if (is_new) at->second = SubgroupNames(gang.subgroups);
+    if (!at->second.has(pod.subgroup)) return "its gang has no subgroup " + quoted(pod.subgroup);
+    return at->second.is_inner(pod.subgroup) ? "subgroup " + quoted(pod.subgroup) + " has subgroups" : std::string();
   }
 
   // If a pod without a gang has the same name as a gang, its own gang gets another name.
@@ -182,6 +184,7 @@ class PodRepair {
   Snapshot& snapshot_;
   std::unordered_map<std::string_view, std::size_t> nodes_, gangs_;
   std::vector<std::size_t> wrong_gangs_;
+  std::unordered_map<std::size_t, SubgroupNames> subgroups_;      // of gangs, once a pod names one
   std::map<std::pair<std::size_t, std::uint32_t>, Amount> sums_;  // by node and resource
 };
 

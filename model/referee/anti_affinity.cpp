@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "model/referee/case.h"
+#include "model/snapshot/pod_spec_hash.h"
 
 namespace muster::referee {
 namespace {
@@ -86,13 +87,17 @@ class TermCollection {
 
  private:
   std::size_t number_of(const PodTerm& term) {
-    const auto same = std::ranges::find_if(distinct_, [&](const PodTerm* known) { return *known == term; });
-    if (same == distinct_.end()) return distinct_.push_back(&term), distinct_.size() - 1;
-    return static_cast<std::size_t>(same - distinct_.begin());
+    std::vector<std::size_t>& alike = by_hash_[content_hash(term)];
+    for (const std::size_t number : alike) {
+      if (*distinct_[number] == term) return number;
+    }
+    distinct_.push_back(&term);
+    return alike.emplace_back(distinct_.size() - 1);
   }
 
   const Case& c_;
   std::vector<const PodTerm*> distinct_;
+  std::unordered_map<std::size_t, std::vector<std::size_t>> by_hash_;
   Indexed<PodSpecIndex, std::vector<std::size_t>> numbers_of_spec_;
 };
 

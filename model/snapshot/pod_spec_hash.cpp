@@ -40,6 +40,12 @@ void add_term(ContentHash& hash, const PodTerm& term) {
 
 }  // namespace
 
+std::size_t content_hash(const PodTerm& term) {
+  ContentHash hash;
+  add_term(hash, term);
+  return hash.value();
+}
+
 std::size_t content_hash(const PodSpec& spec) {
   ContentHash hash;
   for (const ResourceAmount& amount : spec.resources) {

@@ -1,4 +1,4 @@
-// For tables of pod specs by their content.
+// For tables of pod specs, and of their terms, by their content.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace muster {
 
-// Equal specs have equal hashes; specs that differ only in what is rare may have so, too. Cost: O(size of the spec).
+// Equal ones have equal hashes; those that differ only in what is rare may have so, too. Cost: O(its size).
 std::size_t content_hash(const PodSpec& spec);
+std::size_t content_hash(const PodTerm& term);
 
 }  // namespace muster

@@ -203,13 +203,12 @@ void KaiPodGrouper::set_preemption(const KubernetesPod& pod, const Terms& terms,
 
 // KAI does not place a pod that belongs to none of its subgroups; the others of its group are not affected.
 void KaiPodGrouper::set_leaf(KubernetesPod& pod, const Known& known) {
-  if (known.tree.empty()) return;
+  if (known.subgroups.empty()) return;
   std::string_view leaf = shapes_.leaf_of(known.owner, pod);
-  const auto has = [&](std::string_view name) {
-    return std::ranges::find(known.tree, name, &SnapshotSubgroup::name) != known.tree.end();
-  };
-  if (!has(leaf) && known.owner.kind == kLeaderWorkerSet && !leaf.empty() && has("workers")) leaf = "workers";
-  if (has(leaf)) {
+  const SubgroupNames& names = known.subgroups;
+  if (!names.has(leaf) && known.owner.kind == kLeaderWorkerSet && !leaf.empty() && names.has("workers"))
+    leaf = "workers";
+  if (names.has(leaf)) {
     pod.membership.labels.kai_subgroup = leaf;
     return;
   }
@@ -246,10 +245,10 @@ bool KaiPodGrouper::is_first(KubernetesPod& pod, const Above& above, KubernetesG
     KaiShape shape = shapes_.shape_of(owner, pod);
     group.minimum.members = shape.members;
     group.minimum.subgroups = shape.subgroups;
-    group.subgroups = shape.tree;
+    group.subgroups = std::move(shape.tree);
     if (held.empty()) held = std::move(shape.held);
     if (is_any(owner.kind, kOfGrove)) held = "it belongs to a PodGang of Grove, which Muster does not read";
-    set_leaf(pod, known_.emplace(std::move(key), Known{owner, std::move(shape.tree)}).first->second);
+    set_leaf(pod, known_.emplace(std::move(key), Known{owner, SubgroupNames(group.subgroups)}).first->second);
   }
   const bool is_skipped = text_at(annotations_of(metadata_of(pod)), "kai.scheduler/skip-podgrouper") == "true" ||
                           std::ranges::any_of(above, [](const KubernetesObject* object) {

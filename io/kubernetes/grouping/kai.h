@@ -11,6 +11,7 @@
 #include "io/kubernetes/groups.h"
 #include "io/kubernetes/pod/pod.h"
 #include "io/kubernetes/priorities.h"
+#include "model/snapshot/subgroup_names.h"
 
 namespace muster::kubernetes {
 
@@ -42,7 +43,7 @@ class KaiPodGrouper {
  private:
   struct Known {
     KaiOwner owner;
-    std::vector<SnapshotSubgroup> tree;
+    SubgroupNames subgroups;
   };
   struct Terms;
   bool is_first(KubernetesPod& pod, const Above& above, KubernetesGroup& group);

@@ -8,13 +8,14 @@ std::string_view KueuePodSets::add(const KubernetesPod& pod) {
   const GroupLabels& labels = pod.membership.labels;
   const PodStatus status = pod.state.status;
   const std::string_view name = labels.kueue_pod_set.empty() ? kNoSubgroup : labels.kueue_pod_set;
-  auto set = std::ranges::find(sets_, name, &PodSet::name);
-  if (set == sets_.end()) set = sets_.insert(set, {name, 0, 0, {}});
+  const auto [at, is_new] = positions_.try_emplace(name, sets_.size());
+  PodSet& set = is_new ? sets_.emplace_back() : sets_[at->second];
+  set.name = name;
   const bool has_started = status == PodStatus::kRunning || status == PodStatus::kSucceeded;
-  if (has_started) ++set->started;
-  if (has_started || pod.state.waits()) ++set->there;
-  keep_first(labels.kueue_required, set->topology.required);
-  keep_first(labels.kueue_preferred, set->topology.preferred);
+  if (has_started) ++set.started;
+  if (has_started || pod.state.waits()) ++set.there;
+  keep_first(labels.kueue_required, set.topology.required);
+  keep_first(labels.kueue_preferred, set.topology.preferred);
   return name;
 }
 

@@ -1,8 +1,10 @@
 // The pod sets of a Workload of Kueue, from the pods of its gang.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "io/kubernetes/groups.h"
@@ -25,6 +27,7 @@ class KueuePodSets {
     TopologyRequest topology;
   };
   std::vector<PodSet> sets_;
+  std::unordered_map<std::string_view, std::size_t> positions_;  // by name
 };
 
 }  // namespace muster::kubernetes

@@ -1,6 +1,9 @@
 // The small counters of a cluster state: gangs, anti-affinity, disruption budgets, changes.
+#include <random>
+#include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "heuristics/state/anti_affinity_counts.h"
@@ -45,7 +48,7 @@ TEST(GangCounts, AVersionIncreasesWithEveryChange) {
 
 TEST(AntiAffinityCounts, CountsOwnersAndMatchesByDomain) {
   const test::Case problem(kCountedNodes);
-  AntiAffinityCounts counts(*problem);
+  AntiAffinityCounts counts;
   ASSERT_EQ(problem->inter_pod.anti_affinities.size(), 1U);
   const AntiAffinityIndex term(std::size_t{0});
   const auto domain = [&](const char* node) {
@@ -61,9 +64,46 @@ TEST(AntiAffinityCounts, CountsOwnersAndMatchesByDomain) {
   EXPECT_EQ(counts.matched(term, domain("c")), 0);
 }
 
+// 40 services with a term each on 30 hosts: many cells, of which many are emptied again.
+TEST(AntiAffinityCounts, CountsManyTermsAsATableOfAllPairsDoes) {
+  std::string nodes, pods;
+  for (int i = 0; i < 30; ++i)
+    nodes +=
+        fmt::format(R"({}{{"name":"n{}","resources":{{"cpu":"8"}},"labels":{{"host":"n{}"}}}})", i ? "," : "", i, i);
+  for (int i = 0; i < 40; ++i) {
+    pods += fmt::format(
+        R"({}{{"name":"p{}","labels":{{"app":"a{}"}},"podAntiAffinity":{{"topologyKey":"host","labelSelector":)"
+        R"({{"matchLabels":{{"app":"a{}"}}}}}},"resources":{{"cpu":"1"}}}})",
+        i ? "," : "", i, i / 2, i);
+  }
+  const test::Case problem(R"("nodes":[)" + nodes + R"(],"pods":[)" + pods + "]");
+  const auto& terms = problem->inter_pod.anti_affinities;
+  ASSERT_EQ(terms.size(), 40U);
+  AntiAffinityCounts counts;
+  Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners(40, std::vector<std::int32_t>(30)), matched = owners;
+  std::mt19937 random(5);
+  for (int step = 0; step < 4'000; ++step) {
+    const PodClass& pod_class = problem->class_of(PodIndex(random() % 40));
+    const NodeIndex node(random() % 30);
+    const std::int32_t by = random() % 2 == 0 ? 1 : -1;
+    counts.count(*problem, pod_class, node, by);
+    for (const AntiAffinityIndex term : pod_class.anti_affinity_owned)
+      owners[term][terms[term].domain_of[node].value()] += by;
+    for (const AntiAffinityIndex term : pod_class.anti_affinity_matched)
+      matched[term][terms[term].domain_of[node].value()] += by;
+  }
+  const AntiAffinityCounts copy = counts;
+  for (const AntiAffinityIndex term : terms.indices()) {
+    for (std::size_t domain = 0; domain < 30; ++domain) {
+      EXPECT_EQ(copy.owners(term, DomainIndex(domain)), owners[term][domain]);
+      EXPECT_EQ(copy.matched(term, DomainIndex(domain)), matched[term][domain]);
+    }
+  }
+}
+
 TEST(AntiAffinityCounts, IgnoresNodesOutsideAllDomains) {
   const test::Case problem(kCountedNodes);
-  AntiAffinityCounts counts(*problem);
+  AntiAffinityCounts counts;
   const AntiAffinityIndex term(std::size_t{0});
   counts.count(*problem, problem.class_of("runs"), problem.node("d"), 1);
   for (std::size_t domain = 0; domain < problem->inter_pod.anti_affinities[term].domain_count; ++domain)
