@@ -23,10 +23,11 @@
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
 #include "bench/support/mixes.h"
+#include "bench/support/program.h"
 #include "model/objective/levels.h"
 #include "solver/portfolio/portfolio.h"
 
-namespace muster::bench {
+namespace muster::bench::ablation_bench {
 namespace {
 
 const std::vector<std::string> kStages{"none", "choice", "whole", "places", "oldest", "milp", "gather", "search"};
@@ -162,9 +163,7 @@ int run(const Arguments& arguments) {
   return faults == 0 ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("ablation", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_ablation", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::ablation_bench

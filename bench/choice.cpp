@@ -15,11 +15,12 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/judge.h"
+#include "bench/support/program.h"
 #include "heuristics/greedy/greedy.h"
 #include "model/objective/level_bounds.h"
 #include "solver/engine/preparation.h"
 
-namespace muster::bench {
+namespace muster::bench::choice_bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -72,9 +73,7 @@ int run(int argc, char** argv) {
   return choice.solution ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("choice", run);
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_choice", [&] { return muster::bench::run(argc, argv); });
-}
+}  // namespace
+}  // namespace muster::bench::choice_bench

@@ -19,10 +19,11 @@
 #include <fmt/format.h>
 
 #include "bench/support/arguments.h"
+#include "bench/support/program.h"
 #include "bench/support/statistics.h"
 #include "io/json/json_document.h"
 
-namespace muster::bench {
+namespace muster::bench::compare_bench {
 namespace {
 
 constexpr double kLeastMs = 0.1;  // shorter phases are noise
@@ -131,9 +132,7 @@ int run(int argc, char** argv) {
   return compare(before, after);
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("compare", run);
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_compare", [&] { return muster::bench::run(argc, argv); });
-}
+}  // namespace
+}  // namespace muster::bench::compare_bench

@@ -24,8 +24,9 @@
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
 #include "bench/support/mixes.h"
+#include "bench/support/program.h"
 
-namespace muster::bench {
+namespace muster::bench::contended_bench {
 namespace {
 
 constexpr double kAsGood = 1e-3;  // of a level, relative
@@ -189,10 +190,7 @@ int run(const Arguments& arguments) {
   return tally.refused == 0 ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("contended", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_contended",
-                                [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::contended_bench

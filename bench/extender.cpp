@@ -21,10 +21,11 @@
 #include <fmt/ranges.h>
 
 #include "bench/support/arguments.h"
+#include "bench/support/program.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
 
-namespace muster::bench {
+namespace muster::bench::extender_bench {
 namespace {
 
 class KeptExchange final : public http::HttpExchange {
@@ -152,14 +153,7 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("extender", run);
 
-int main(int argc, char** argv) {
-  try {
-    return muster::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 1;
-  }
-}
+}  // namespace
+}  // namespace muster::bench::extender_bench

@@ -33,6 +33,7 @@
 #include "bench/support/instances.h"
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "bench/support/statistics.h"
 #include "bench/support/trace_file.h"
 #include "datasets/generator/presets.h"
@@ -40,7 +41,7 @@
 #include "model/base/parallel.h"
 #include "model/base/tuning.h"
 
-namespace muster::bench {
+namespace muster::bench::forecast_bench {
 namespace {
 
 constexpr double kFactor = 2;  // a greater deviation is reported
@@ -329,9 +330,7 @@ int run(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("forecast", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_forecast", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::forecast_bench

@@ -23,9 +23,10 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/judge.h"
+#include "bench/support/program.h"
 #include "heuristics/state/candidate.h"
 
-namespace muster::bench {
+namespace muster::bench::greedy_bench {
 namespace {
 
 struct Arguments {
@@ -126,9 +127,7 @@ int run(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("greedy", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_greedy", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::greedy_bench

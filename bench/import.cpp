@@ -17,10 +17,11 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "datasets/generator/kubernetes_list.h"
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster::bench {
+namespace muster::bench::import_bench {
 namespace {
 
 struct Settings {
@@ -121,9 +122,7 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("import", run);
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_import", [&] { return muster::bench::run(argc, argv); });
-}
+}  // namespace
+}  // namespace muster::bench::import_bench

@@ -36,11 +36,12 @@
 #include "bench/support/instances.h"
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "bench/support/stalls.h"
 #include "bench/support/statistics.h"
 #include "model/base/parallel.h"
 
-namespace muster::bench {
+namespace muster::bench::latency_bench {
 namespace {
 
 constexpr int kDistinct = 8;  // lines of one size, used in turn
@@ -290,9 +291,7 @@ int run(const Arguments& arguments) {
   return is_right ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("latency", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_latency", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::latency_bench

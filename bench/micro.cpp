@@ -19,6 +19,7 @@
 
 #include "bench/support/instances.h"
 #include "bench/support/judge.h"
+#include "bench/support/program.h"
 #include "heuristics/greedy/greedy.h"
 #include "heuristics/placement/gang_placement.h"
 #include "heuristics/placement/node_choice.h"
@@ -33,7 +34,7 @@
 #include "model/objective/fair_share.h"
 #include "model/referee/referee.h"
 
-namespace muster::bench {
+namespace muster::bench::micro_bench {
 namespace {
 
 constexpr std::size_t kFitPods = 100;  // each against every node
@@ -243,14 +244,14 @@ void register_all() {
   benchmark::RegisterBenchmark("expectedStarts/crowded", expected_starts)->Unit(benchmark::kMicrosecond);
 }
 
-}  // namespace
-}  // namespace muster::bench
-
-int main(int argc, char** argv) {
-  muster::bench::register_all();
+const Program kProgram("micro", [](int argc, char** argv) {
+  register_all();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 64;
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;
-}
+});
+
+}  // namespace
+}  // namespace muster::bench::micro_bench

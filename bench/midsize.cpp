@@ -39,12 +39,13 @@
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
 #include "bench/support/midsize_cases.h"
+#include "bench/support/program.h"
 #include "bench/support/whole_model.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/level_bounds.h"
 #include "model/objective/levels.h"
 
-namespace muster::bench {
+namespace muster::bench::midsize_bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -364,9 +365,7 @@ int run(const Arguments& arguments) {
   return std::ranges::any_of(runs, [](const Run& one) { return one.outcome == Outcome::kFault; }) ? 1 : 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("midsize", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_midsize", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::midsize_bench

@@ -18,9 +18,10 @@
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
 #include "bench/support/odd_cases.h"
+#include "bench/support/program.h"
 #include "model/base/parallel.h"
 
-namespace muster::bench {
+namespace muster::bench::odd_bench {
 namespace {
 
 struct Arguments {
@@ -87,9 +88,7 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("odd", run);
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_odd", [&] { return muster::bench::run(argc, argv); });
-}
+}  // namespace
+}  // namespace muster::bench::odd_bench

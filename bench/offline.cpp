@@ -20,9 +20,10 @@
 #include "bench/support/arguments.h"
 #include "bench/support/judge.h"
 #include "bench/support/openb_files.h"
+#include "bench/support/program.h"
 #include "datasets/traces/openb.h"
 
-namespace muster::bench {
+namespace muster::bench::offline_bench {
 namespace {
 
 struct Arguments {
@@ -125,9 +126,7 @@ int run(const Arguments& arguments) {
   return stands ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("offline", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_offline", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::offline_bench

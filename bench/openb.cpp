@@ -8,6 +8,8 @@
 // compare it with policies that know one pod at a time. Without flags: every trace and seed in datasets/openb. A seed
 // that DIR has no order of is sampled in the same way. DIR is laid out as datasets/openb, or as published
 // (openb_pod_list_TRACE.csv, arrivals/TRACE_SEED.idx).
+#include "datasets/traces/openb.h"
+
 #include <chrono>
 #include <ctime>
 #include <fstream>
@@ -24,12 +26,12 @@
 #include "bench/support/arguments.h"
 #include "bench/support/openb_files.h"
 #include "bench/support/openb_replay.h"
-#include "datasets/traces/openb_published.h"
+#include "bench/support/program.h"
 #include "heuristics/policies/online_placing.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
 
-namespace muster::bench {
+namespace muster::bench::openb_bench {
 namespace {
 
 struct Arguments {
@@ -250,9 +252,7 @@ int run(const Arguments& arguments) {
   return all_good ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("openb", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_openb", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::openb_bench

@@ -30,13 +30,14 @@
 #include <fmt/format.h>
 
 #include "bench/support/arguments.h"
+#include "bench/support/program.h"
 #include "datasets/simulation/summary.h"
 #include "io/muster_v1/event_reader.h"
 #include "model/base/parallel.h"
 #include "model/build/build_problem.h"
 #include "solver/portfolio/scheduling_policy.h"
 
-namespace muster::bench {
+namespace muster::bench::philly_bench {
 namespace {
 
 struct Arguments {
@@ -324,9 +325,7 @@ int run(const Arguments& arguments) {
   return defects == 0 ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("philly", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_philly", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::philly_bench

@@ -19,16 +19,17 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/child.h"
+#include "bench/support/program.h"
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/objective/fair_share.h"
-#include "model/problem/end_state.h"
+#include "model/problem/next_snapshot.h"
 #include "model/referee/referee.h"
 
-namespace muster::bench {
+namespace muster::bench::policy_bench {
 namespace {
 
 struct Arguments {
@@ -226,9 +227,7 @@ int run(const Arguments& arguments) {
   return has_faults ? 1 : 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("policy", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_policy", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::policy_bench

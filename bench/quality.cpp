@@ -26,9 +26,10 @@
 #include "bench/support/arguments.h"
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "bench/support/quality_cases.h"
 
-namespace muster::bench {
+namespace muster::bench::quality_bench {
 namespace {
 
 constexpr double kEvictedWithin = 0.1;  // of its bound: the target for plans with evictions
@@ -232,9 +233,7 @@ int run(const Arguments& arguments) {
   return std::ranges::all_of(runs, [](const Run& run) { return run.fault.empty(); }) ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("quality", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_quality", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::quality_bench

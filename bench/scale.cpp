@@ -29,11 +29,12 @@
 #include "bench/support/instances.h"
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "bench/support/scale_cases.h"
 #include "bench/support/statistics.h"
 #include "model/base/parallel.h"
 
-namespace muster::bench {
+namespace muster::bench::scale_bench {
 namespace {
 
 struct Arguments {
@@ -192,9 +193,7 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("scale", run);
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_scale", [&] { return muster::bench::run(argc, argv); });
-}
+}  // namespace
+}  // namespace muster::bench::scale_bench

@@ -17,12 +17,13 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "bench/support/serve_requests.h"
 #include "bench/support/serve_trials.h"
 #include "bench/support/stalls.h"
 #include "model/base/parallel.h"
 
-namespace muster::bench {
+namespace muster::bench::serve_faults_bench {
 namespace {
 
 struct Arguments {
@@ -93,10 +94,7 @@ int run(const Arguments& arguments) {
   return is_clean ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("serve_faults", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_serve_faults",
-                                [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::serve_faults_bench

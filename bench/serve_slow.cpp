@@ -13,12 +13,13 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "bench/support/slow_clients.h"
 #include "bench/support/statistics.h"
 #include "datasets/generator/generator.h"
 #include "model/base/parallel.h"
 
-namespace muster::bench {
+namespace muster::bench::serve_slow_bench {
 namespace {
 
 constexpr double kMostMs = 50;
@@ -69,10 +70,7 @@ int run(const Arguments& arguments) {
   return all_cut && p99 <= kMostMs ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("serve_slow", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_serve_slow",
-                                [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::serve_slow_bench

@@ -17,11 +17,12 @@
 
 #include "bench/support/http_client.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "bench/support/serve_process.h"
 #include "bench/support/soak.h"
 #include "model/base/parallel.h"
 
-namespace muster::bench {
+namespace muster::bench::serve_soak_bench {
 namespace {
 
 constexpr int kPatienceMs = 600'000;
@@ -56,10 +57,7 @@ int run(const SoakArguments& arguments) {
   return tell(soak(arguments), arguments, "serve_soak");
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("serve_soak", [](int argc, char** argv) { return run(parse_soak(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_serve_soak",
-                                [&] { return muster::bench::run(muster::bench::parse_soak(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::serve_soak_bench

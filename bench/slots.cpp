@@ -26,12 +26,13 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/judge.h"
+#include "bench/support/program.h"
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 #include "heuristics/state/plan_of.h"
 #include "solver/portfolio/portfolio.h"
 
-namespace muster::bench {
+namespace muster::bench::slots_bench {
 namespace {
 
 struct Arguments {
@@ -184,9 +185,7 @@ int run(const Arguments& arguments) {
   return violations == 0 ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("slots", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_slots", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::slots_bench

@@ -22,9 +22,10 @@
 
 #include "bench/support/child.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "model/base/parallel.h"
 
-namespace muster::bench {
+namespace muster::bench::soak_bench {
 namespace {
 
 constexpr int kPatienceMs = 600'000;
@@ -76,10 +77,7 @@ int run(const SoakArguments& arguments) {
   return tell(soak(arguments), arguments, "soak");
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("soak", [](int argc, char** argv) { return run(parse_soak(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_soak",
-                                [&] { return muster::bench::run(muster::bench::parse_soak(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::soak_bench

@@ -18,6 +18,7 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/machine.h"
+#include "bench/support/program.h"
 #include "bench/support/statistics.h"
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
@@ -29,7 +30,7 @@
 #include "model/state/kept_snapshot.h"
 #include "solver/portfolio/portfolio.h"
 
-namespace muster::bench {
+namespace muster::bench::state_bench {
 namespace {
 
 struct Settings {
@@ -168,9 +169,7 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("state", run);
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_state", [&] { return muster::bench::run(argc, argv); });
-}
+}  // namespace
+}  // namespace muster::bench::state_bench

@@ -13,10 +13,11 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/judge.h"
+#include "bench/support/program.h"
 #include "bench/support/whole_nodes_cases.h"
 #include "solver/portfolio/portfolio.h"
 
-namespace muster::bench {
+namespace muster::bench::whole_nodes_bench {
 namespace {
 
 struct Arguments {
@@ -95,10 +96,7 @@ int run(const Arguments& arguments) {
   return faults == 0 ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace muster::bench
+const Program kProgram("whole_nodes", [](int argc, char** argv) { return run(parse(argc, argv)); });
 
-int main(int argc, char** argv) {
-  return muster::bench::guarded("bench_whole_nodes",
-                                [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
-}
+}  // namespace
+}  // namespace muster::bench::whole_nodes_bench

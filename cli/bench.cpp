@@ -18,11 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/line/shard.h"
-#include "cli/terminal/exit_code.h"
-#include "cli/terminal/near_miss.h"
+#include "cli/line/line_source.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
-#include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it

@@ -34,4 +34,9 @@ const Command* find_command(std::span<const std::string_view> words);
 // "unknown command 'slove'; did you mean 'solve'?"
 std::string unknown_command(std::string_view name);
 
+// What `muster help` prints.
+//
+// The commands by group, each with its summary.
+std::string help_overview();
+
 }  // namespace muster::cli

@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal/exit_code.h"
-#include "cli/terminal/instance_option.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
-#include "cli/terminal/output.h"
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 

@@ -7,10 +7,8 @@
 
 #include "cli/command_table.h"
 #include "cli/commands.h"
-#include "cli/terminal/exit_code.h"
-#include "cli/terminal/near_miss.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
-#include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
 namespace muster::cli {

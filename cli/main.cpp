@@ -16,11 +16,8 @@
 
 #include "cli/command_table.h"
 #include "cli/completion.h"
-#include "cli/help.h"
-#include "cli/terminal/exit_code.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "io/json/json_document.h"
 #include "solver/cbc/backend.h"

@@ -14,9 +14,7 @@
 #include "cli/commands.h"
 #include "cli/line/line_source.h"
 #include "cli/terminal/console.h"
-#include "cli/terminal/exit_code.h"
 #include "cli/terminal/options.h"
-#include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "model/base/words.h"
 

@@ -13,11 +13,9 @@
 
 #include "cli/answers/children.h"
 #include "cli/line/line_source.h"
-#include "cli/line/resumed_file.h"
-#include "cli/terminal/exit_code.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program_name.h"
+#include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
 #include "io/json/json_document.h"
 #include "io/json/json_writer.h"

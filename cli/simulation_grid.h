@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/line/shard.h"
+#include "cli/line/line_source.h"
 #include "cli/terminal/console.h"
 
 namespace muster::cli {

@@ -22,7 +22,7 @@
 #include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/fair_share.h"
-#include "model/problem/end_state.h"
+#include "model/problem/next_snapshot.h"
 #include "model/referee/referee.h"
 
 namespace muster::bench {

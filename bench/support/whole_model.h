@@ -37,11 +37,11 @@
 #include <fmt/format.h>
 
 #include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/plan_of.h"
-#include "heuristics/state/planned_eviction.h"
 #include "solver/formulation/anti_affinity.h"
 #include "solver/formulation/configuration.h"
 #include "solver/formulation/decode.h"

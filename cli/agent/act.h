@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/agent/options.h"
+#include "cli/agent/planning/options.h"
 #include "io/api_server/api_client.h"
 #include "io/api_server/object_store.h"
 #include "io/export/plan.h"

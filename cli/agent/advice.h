@@ -6,14 +6,47 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/agent/group_marks.h"
-#include "cli/agent/planner.h"
+#include "cli/agent/planning/planner.h"
 #include "io/api_server/api_client.h"
 #include "io/api_server/object_store.h"
 
 namespace muster::cli {
+
+// Why a gang waits, on the object of its group (--conditions).
+//
+//   - PodGroups of scheduling.k8s.io, whose conditions are kept apart by type: the condition `muster/Placed`. It is
+//     False with the reason of the plan, True once the gang no longer waits. Written by server-side apply.
+//   - PodGroups of Coscheduling, Volcano and KAI: the annotation `muster/waits`, removed once the gang no longer waits.
+//     Coscheduling has no conditions, and the lists of the others belong to their schedulers, which replace them whole.
+//
+// Nothing is written while the reason stays the same. What an agent that was killed has written is removed once its
+// gang waits and starts again.
+class GroupMarks {
+ public:
+  using Failed = std::function<void(const std::string& sentence)>;
+  static constexpr std::string_view kCondition = "muster/Placed", kAnnotation = "muster/waits";
+
+  // `now`: RFC 3339. The client outlives it.
+  GroupMarks(api_server::ApiClient& client, std::function<std::string()> now, Failed failed)
+      : client_(client), now_(std::move(now)), failed_(std::move(failed)) {}
+
+  // Writes what is new, at most kMostWrites at once: the others follow with the next plan.
+  void mark(const std::vector<WaitingGangNote>& waiting, const api_server::ObjectStore& objects);
+
+ private:
+  static constexpr std::size_t kMostWrites = 20;
+
+  // `note`: none: the gang does not wait. False if the gang has no object.
+  bool write(const std::string& gang, const WaitingGangNote* note, const api_server::ObjectStore& objects);
+
+  api_server::ApiClient& client_;
+  const std::function<std::string()> now_;
+  const Failed failed_;
+  std::map<std::string, std::string> marked_;  // by gang: its reason
+};
 
 class Adviser {
  public:

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/agent/options.h"
+#include "cli/agent/planning/options.h"
 #include "cli/terminal/console.h"
 
 namespace muster::cli {

@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 #include "cli/agent/agent.h"
-#include "cli/agent/options.h"
+#include "cli/agent/planning/options.h"
 #include "cli/agent/rbac.h"
-#include "cli/terminal/exit_code.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program_name.h"
+#include "cli/terminal/console.h"
+#include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
 
 namespace muster::cli {

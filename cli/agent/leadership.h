@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
-#include "cli/agent/options.h"
+#include "cli/agent/planning/options.h"
 #include "io/api_server/api_client.h"
-#include "io/api_server/clock.h"
+#include "io/api_server/timer.h"
 
 namespace muster::cli {
 

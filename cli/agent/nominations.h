@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/agent/act.h"
-#include "cli/agent/planner.h"
+#include "cli/agent/planning/planner.h"
 #include "io/api_server/object_store.h"
 
 namespace muster::cli {

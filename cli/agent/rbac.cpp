@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "io/kubernetes/kinds.h"
+#include "io/kubernetes/object/kinds.h"
 
 namespace muster::cli {
 namespace {

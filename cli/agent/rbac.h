@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/agent/options.h"
+#include "cli/agent/planning/options.h"
 
 namespace muster::cli {
 

@@ -4,6 +4,9 @@
 // they made. What does not fit into the pace is left for the next plan, which sees what the cluster is by then.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,12 +14,82 @@
 #include <vector>
 
 #include "cli/agent/act.h"
-#include "cli/agent/pace.h"
-#include "cli/agent/written.h"
 #include "io/api_server/api_client.h"
-#include "io/api_server/clock.h"
+#include "io/api_server/object_store.h"
+#include "io/api_server/timer.h"
+#include "model/base/require.h"
+#include "model/base/tuning.h"
 
 namespace muster::cli {
+
+// How many changes may be made now: a bucket of tokens that fills at a constant rate (J. Turner, "New directions in
+// communications", 1986).
+class Pace {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // `tokens` for each `period`, which is also how many there are at first, and at most.
+  Pace(double tokens, std::chrono::duration<double> period, Time now)
+      : rate_(tokens / period.count()), most_(tokens), tokens_(tokens), filled_(now) {}
+
+  // Whether `count` changes that belong together may be made at `now`; then they count. More than there ever are may be
+  // made once it is full, and cost time afterwards.
+  bool take(std::size_t count, Time now) {
+    fill(now);
+    const auto wanted = static_cast<double>(count);
+    if (most_ <= 0 || tokens_ < std::min(wanted, most_)) return false;
+    tokens_ -= wanted;
+    return true;
+  }
+
+  // When as many will be there, at the earliest. Requires a rate above 0.
+  Time when(std::size_t count, Time now) {
+    MUSTER_REQUIRE(rate_ > 0);
+    fill(now);
+    const double missing = std::min(static_cast<double>(count), most_) - tokens_;
+    if (missing <= 0) return now;
+    return now + std::chrono::ceil<Time::duration>(std::chrono::duration<double>(missing / rate_));
+  }
+
+ private:
+  void fill(Time now) {
+    const std::chrono::duration<double> passed = now - filled_;
+    if (passed.count() <= 0) return;
+    tokens_ = std::min(most_, tokens_ + passed.count() * rate_);
+    filled_ = now;
+  }
+
+  double rate_, most_, tokens_;
+  Time filled_;
+};
+
+// What the agent has written and its watch has not shown yet: a plan made before would be made of an old state.
+class WrittenActs {
+ public:
+  // After this time a write is taken for seen: another writer may have undone it in between.
+  static constexpr std::chrono::seconds kMostWait{kTuning.online.agent.written_s};
+  // The same for a write without an answer, such as when the API server went down: it may have been made or not.
+  static constexpr std::chrono::seconds kMostWaitOfUnanswered{kTuning.online.agent.unanswered_s};
+
+  WrittenActs(ApplyMode mode, api_server::Clock clock) : mode_(mode), clock_(std::move(clock)) {}
+
+  void add(const Act& act, std::chrono::seconds most_wait = kMostWait) { acts_.push_back({act, clock_() + most_wait}); }
+  // Forgets those that the store shows. Whether there are none left.
+  bool are_seen(const api_server::ObjectStore& objects);
+  // When the first one is forgotten in any case. Requires that there is one.
+  std::chrono::steady_clock::time_point end() const;
+
+ private:
+  struct Written {
+    Act act;
+    std::chrono::steady_clock::time_point until;
+  };
+  bool is_seen(const Act& act, const api_server::ObjectStore& objects) const;
+
+  ApplyMode mode_;
+  api_server::Clock clock_;
+  std::vector<Written> acts_;
+};
 
 struct ActsDone {
   std::int64_t refused = 0, held_back = 0;       // acts; the latter by the pace

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/serve/process_metrics.h"
-#include "io/http/problem.h"
+#include "cli/serve/metrics.h"
+#include "io/http/service.h"
 #include "io/json/json_writer.h"
 #include "io/muster_v1/plan_line.h"
+#include "io/report/block.h"
 #include "io/report/cluster.h"
-#include "io/report/page.h"
 #include "model/build/build_problem.h"
 #include "model/objective/fair_share.h"
 

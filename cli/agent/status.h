@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/agent/options.h"
-#include "cli/agent/planner.h"
+#include "cli/agent/planning/options.h"
+#include "cli/agent/planning/planner.h"
 #include "cli/serve/http_date.h"
-#include "cli/serve/snapshot_metrics.h"
-#include "cli/serve/solving_metrics.h"
+#include "cli/serve/metrics.h"
 #include "io/api_server/object_store.h"
 #include "io/http/prometheus_text.h"
 #include "io/http/service.h"

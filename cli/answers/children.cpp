@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "model/base/require.h"
-#include "solver/cbc/spawn_attributes.h"
+#include "solver/cbc/worker_process.h"
 
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
 

@@ -16,14 +16,13 @@
 #include "cli/line/documents.h"
 #include "cli/line/line.h"
 #include "cli/line/line_options.h"
-#include "cli/terminal/exit_code.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program_name.h"
+#include "cli/terminal/console.h"
+#include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
 #include "io/kubernetes/import.h"
 #include "io/kubernetes/object/slim.h"
 #include "io/muster_v1/snapshot_reader.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/base/words.h"
 
 namespace muster::cli {

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "cli/answers/children.h"
-#include "cli/terminal/exit_code.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "io/kubernetes/kinds.h"
+#include "io/kubernetes/object/kinds.h"
 
 namespace muster::cli {
 namespace {

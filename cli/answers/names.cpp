@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/terminal/near_miss.h"
+#include "cli/terminal/options.h"
 
 namespace muster::cli {
 namespace {

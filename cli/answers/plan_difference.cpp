@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cli/answers/decimal.h"
+#include "cli/answers/answers.h"
 #include "model/base/require.h"
 
 namespace muster::cli {

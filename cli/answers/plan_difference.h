@@ -10,7 +10,7 @@
 
 #include "cli/terminal/text_table.h"
 #include "io/muster_v1/plan_line.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/problem/problem.h"
 #include "solver/portfolio/portfolio.h"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/answers/decimal.h"
+#include "cli/answers/answers.h"
 #include "cli/answers/plan_difference.h"
 #include "model/base/words.h"
 

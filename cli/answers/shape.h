@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/change/change.h"
 
 namespace muster::cli {

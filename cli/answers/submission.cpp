@@ -10,16 +10,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/answers/failure.h"
+#include "cli/answers/answers.h"
 #include "cli/line/documents.h"
 #include "cli/line/line_options.h"
-#include "cli/terminal/exit_code.h"
-#include "cli/terminal/output.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/terminal.h"
 #include "io/json/json_writer.h"
+#include "io/kubernetes/grouping/topology.h"
 #include "io/kubernetes/manifest.h"
 #include "io/kubernetes/object/documents.h"
-#include "io/kubernetes/topology.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/base/words.h"
 

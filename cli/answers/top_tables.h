@@ -1,9 +1,12 @@
 // The tables of `muster top`.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/answers/overview.h"
 #include "cli/terminal/text_table.h"
@@ -36,5 +39,18 @@ void add_totals(const Problem& problem, const Overview& overview, AnswerDocument
 
 // "45s", "12m", "3h05m", "2d4h".
 std::string age_text(std::int64_t seconds);
+
+// Tables sorted by a column and cut to a number of rows, as options of a command request it.
+//
+// Sorts the rows by the column with this key or title, whatever the case of letters: numbers descending, texts
+// ascending, and what is unknown last. Equal rows keep their order. False: there is no such column, and nothing
+// changes.
+bool sort_rows(Table& table, std::string_view column);
+
+// The keys of the columns by which rows can be sorted.
+std::vector<std::string> sortable_columns(const Table& table);
+
+// Keeps the first rows; returns how many are removed.
+std::size_t limit_rows(Table& table, std::size_t most);
 
 }  // namespace muster::cli

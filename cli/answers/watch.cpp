@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "cli/answers/cluster.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/terminal/exit_code.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
 
 namespace muster::cli {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/problem/problem.h"
 #include "solver/cells/dealing.h"
 

@@ -9,7 +9,7 @@
 #include "cli/line/line.h"
 #include "cli/line/line_options.h"
 #include "cli/line/line_source.h"
-#include "cli/terminal/exit_code.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/terminal.h"
 #include "io/muster_v1/plan_line.h"
 #include "model/build/build_problem.h"

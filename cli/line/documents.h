@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::cli {
 

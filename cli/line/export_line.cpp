@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal/near_miss.h"
+#include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
 #include "io/muster_v1/plan_line.h"
 #include "model/build/build_problem.h"

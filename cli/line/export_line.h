@@ -7,7 +7,7 @@
 
 #include "io/export/plan.h"
 #include "io/muster_v1/snapshot_reader.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::cli {
 

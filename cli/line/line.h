@@ -13,9 +13,9 @@
 #include "cli/line/timed_writer.h"
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
-#include "solver/budget/delays.h"
+#include "solver/budget/deadline.h"
 #include "solver/portfolio/portfolio.h"
 
 namespace muster::cli {

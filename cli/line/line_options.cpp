@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "io/kubernetes/label_selector_text.h"
+#include "io/kubernetes/import/disruption_budget.h"
 #include "model/base/parallel.h"
 
 namespace muster::cli {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "model/build/build_problem.h"
-#include "solver/answers/remedies/find.h"
-#include "solver/answers/remedies/text.h"
-#include "solver/answers/waiting_gang.h"
+#include "solver/answers/remedies/remedy.h"
+#include "solver/answers/remedies/search.h"
+#include "solver/answers/standing.h"
 
 namespace muster::cli {
 namespace {

@@ -8,9 +8,28 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/line/shard.h"
+#include "cli/terminal/options.h"
 
 namespace muster::cli {
+
+// One input for several processes, each of which answers a part of the lines: the engines that start them (Kubernetes
+// Indexed Jobs, Slurm arrays, GNU parallel, Ray, Spark) only have to count.
+//
+// Of the lines that are not blank, counted from 0, those whose number modulo `count` is `index`.
+struct Shard {
+  std::int64_t index = 0, count = 1;
+
+  bool is_whole() const { return count == 1; }
+  bool has(std::int64_t line) const { return line % count == index; }
+};
+
+// The rows of --shard and --shards, for CommandSyntax.
+std::vector<OptionRow> with_shard_options(std::vector<OptionRow> others);
+
+// Of --shard I/N; of --shards N, with the index in JOB_COMPLETION_INDEX, which Kubernetes sets in the pods of an
+// Indexed Job, or in SLURM_ARRAY_TASK_ID, less SLURM_ARRAY_TASK_MIN. The whole input if neither is given. Throws
+// UsageError.
+Shard shard_of(const Settings& settings);
 
 // Lines end in LF or CR LF; the last one need not. A blank line is counted and skipped. A line that is `{` alone begins
 // a document over many lines, as kubectl prints it: all lines to the one that begins with `}` come as one, joined
@@ -68,5 +87,16 @@ class LineSource {
   } counts_;
   std::string failure_;
 };
+
+// A file of answers that a run goes on writing where an interrupted one stopped.
+struct ResumedFile {
+  int descriptor = -1;     // at the end of the whole lines; below 0: `error` is errno
+  std::int64_t lines = 0;  // that are whole
+  int error = 0;
+};
+
+// Opens the file, or creates it. What follows the last line feed was torn off by the interruption, and is cut off.
+// Cost: reads the file.
+ResumedFile resume_file(const std::string& path);
 
 }  // namespace muster::cli

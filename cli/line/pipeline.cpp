@@ -11,13 +11,13 @@
 #include <thread>
 #include <utility>
 
-#include "cli/line/bounded_queue.h"
 #include "cli/line/summary.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "cli/terminal/output.h"
 #include "cli/terminal/plan_table.h"
 
 namespace muster::cli {
+
 namespace {
 
 constexpr std::size_t kLinesAhead = 2;

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/terminal/output.h"
+#include "cli/terminal/console.h"
 #include "io/json/json_writer.h"
 #include "io/muster_v1/plan_line.h"
 

@@ -10,7 +10,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "io/http/service.h"
+
 namespace muster::cli {
+
 namespace {
 
 // A number of the environment; 0: there is none.
@@ -51,6 +54,17 @@ void ServiceNotifier::tell(std::string_view state) const {
   // The service manager has to do without the message if this fails.
   [[maybe_unused]] const ssize_t sent =
       sendto(descriptor_, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), size);
+}
+
+std::optional<http::HttpResponse> ServeObserver::refuse(const http::HttpRequest& head) {
+  if (!head.path.starts_with("/v1/")) return ServeService::refuse_route(head);
+  return http::problem_response(
+      {404, http::HttpFault::kNotFound, "unknown path; known paths: /healthz, /readyz, /version, /metrics", {}},
+      head.id);
+}
+
+void ServeObserver::serve(std::shared_ptr<http::HttpExchange> exchange) {
+  exchange->respond(service_.look_up(exchange->request));
 }
 
 }  // namespace muster::cli

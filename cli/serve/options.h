@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/line/line.h"
-#include "cli/serve/histories.h"
+#include "cli/serve/cluster_history.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
 #include "io/http/listener.h"

@@ -13,11 +13,13 @@
 #include <string_view>
 #include <thread>
 
-#include "cli/line/bounded_queue.h"
+#include "cli/line/export_line.h"
 #include "cli/line/line.h"
-#include "cli/serve/histories.h"
+#include "cli/line/pipeline.h"
+#include "cli/serve/cluster_history.h"
 #include "cli/serve/states.h"
 #include "io/http/server.h"
+#include "io/kubernetes/import.h"
 #include "io/muster_v1/snapshot_reader.h"
 
 namespace muster::cli {
@@ -108,5 +110,26 @@ class ServeQueue {
   std::deque<Solver> solvers_;
   std::jthread parser_;
 };
+
+// The server's answers for verifying and importing: one line each, as for solving.
+//
+// {"line":1,"id":"x","valid":true,"findings":[{"kind":"violation","rule":...,"subject":...,"message":...}]}; a false
+// claim has no rule. No plan: that is a violation. Never an error: an unreadable line is a finding.
+Answer verify_answer(muster_v1::SnapshotReader& reader, std::string_view snapshot, std::optional<std::string_view> plan,
+                     std::int64_t number);
+
+// The snapshot line, and its remarks as the log.
+Answer import_answer(std::string_view text, const kubernetes::KubernetesOptions& options);
+
+// The request and response of `POST /v1/export`: an NDJSON body of a plan, or of a snapshot and then its plan; the
+// format, the phase and the gates in the query.
+//
+// The values of `format`, `phase`, `gate` and `allow-shared` in a query ("format=bindings&phase=now", percent-encoded),
+// without the snapshot. Errors: InvalidValue, of unknown or repeated keys and broken encoding.
+Result<ExportWords> export_words(std::string_view query);
+
+// Of the whole body. The objects, one a line; the remarks as the log. Errors: those of export_options() and
+// export_line(); InvalidValue, if there are not one or two lines.
+Answer export_answer(muster_v1::SnapshotReader& reader, std::string_view body, ExportWords words);
 
 }  // namespace muster::cli

@@ -20,13 +20,11 @@
 
 #include "cli/serve/metrics.h"
 #include "cli/serve/notify.h"
-#include "cli/serve/observer.h"
 #include "cli/serve/options.h"
 #include "cli/serve/queue.h"
 #include "cli/serve/service.h"
-#include "cli/terminal/exit_code.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program_name.h"
+#include "cli/terminal/console.h"
+#include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
 
 namespace muster::cli {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/terminal.h"
-#include "io/kubernetes/label_selector_text.h"
+#include "io/kubernetes/import/disruption_budget.h"
 
 namespace muster::cli {
 namespace {

@@ -14,8 +14,8 @@
 #include "cli/serve/options.h"
 #include "cli/serve/queue.h"
 #include "cli/terminal/console.h"
-#include "io/http/problem.h"
 #include "io/http/server.h"
+#include "io/http/service.h"
 
 namespace muster::cli {
 

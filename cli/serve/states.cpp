@@ -9,7 +9,7 @@
 
 #include "io/kubernetes/import.h"
 #include "io/kubernetes/object/slim.h"
-#include "io/muster_v1/settle.h"
+#include "io/muster_v1/snapshot_input.h"
 #include "io/state/delta_reader.h"
 #include "model/snapshot/unread.h"
 

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "cli/line/line.h"
-#include "io/http/problem.h"
+#include "io/http/service.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "io/state/cluster_objects.h"
 #include "io/state/delta_reader.h"

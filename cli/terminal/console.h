@@ -65,4 +65,35 @@ class Console {
   std::jthread drawer_;
 };
 
+// Output: to a file descriptor, all bytes or an error.
+//
+// Writes everything, through interruptions and short writes. Returns 0, or the errno of the failure.
+int write_all(int file_descriptor, std::string_view bytes);
+
+// The same, but if the output goes to the end of a regular file and cannot be written completely, none of it remains.
+int write_whole(int file_descriptor, std::string_view bytes);
+
+// Writes to stdout and turns the result into an exit code: `success`, or kExitCannotWrite, reported on stderr unless
+// the reader has gone away.
+int print(std::string_view bytes, int success);
+
+// Whether one of the input files ("-" is stdin) is the regular file that would be overwritten.
+bool reads_from(const std::vector<std::string>& files, const std::string& output);
+
+// Whether both names are, or would become, one regular file.
+bool are_one_file(const std::string& one, const std::string& other);
+
+// The meaning of the program's exit code; the numbers from 64 up are those of sysexits.h.
+inline constexpr int kExitAnswered = 0;  // every line was answered by a plan; `verify`: every plan stands
+inline constexpr int kExitSomeErrors =
+    1;  // some lines were answered by an error record; `verify`: violations or false claims
+inline constexpr int kExitDifferent = 1;      // `diff`: the plans differ
+inline constexpr int kExitUsage = 64;         // the command line, the environment or the configuration file is wrong
+inline constexpr int kExitNoValidLine = 65;   // there were lines, but none that could be read
+inline constexpr int kExitNoInput = 66;       // a file cannot be read, or there is no line in it
+inline constexpr int kExitInternal = 70;      // a defect of the program
+inline constexpr int kExitCannotCreate = 73;  // the output file cannot be created
+inline constexpr int kExitCannotWrite = 74;   // the output cannot be written, or its reader has gone away
+inline constexpr int kExitSignalled = 128;    // plus the number of the signal that asked it to stop
+
 }  // namespace muster::cli

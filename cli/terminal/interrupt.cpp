@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cli/terminal/exit_code.h"
+#include "cli/terminal/console.h"
 
 namespace muster::cli {
 namespace {

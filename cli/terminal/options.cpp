@@ -3,22 +3,23 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
-#include "cli/terminal/near_miss.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program_name.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/terminal.h"
 #include "model/base/words.h"
 #include "model/snapshot/quantity.h"
 
 namespace muster::cli {
+
 namespace {
 
 namespace po = boost::program_options;
@@ -294,5 +295,57 @@ std::string Settings::choice(std::string_view name) const {
   }
   return setting->value;
 }
+
+namespace {
+
+constexpr std::size_t kMostDistance = 2;
+
+// Three rows of the usual dynamic-programming table: for each prefix of `a`, its distance to every prefix of `b`.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before_last.swap(last);
+    last.swap(row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      const bool is_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates, std::string_view prefix) {
+  std::string_view nearest;
+  std::size_t least = std::min(kMostDistance + 1, word.size());
+  for (const std::string_view candidate : candidates) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer - std::min(word.size(), candidate.size()) > kMostDistance) continue;  // bounds the cost
+    const std::size_t far = distance(word, candidate);
+    if (far >= least) continue;
+    least = far;
+    nearest = candidate;
+  }
+  return nearest.empty() ? "" : fmt::format("; did you mean '{}{}'?", prefix, nearest);
+}
+
+namespace {
+
+bool is_plugin = false;
+
+}  // namespace
+
+// The file may have the ending of a platform: kubectl-muster-linux-amd64.
+void set_program_name(std::string_view argument_0) {
+  is_plugin = argument_0.substr(argument_0.rfind('/') + 1).starts_with("kubectl-muster");
+}
+
+bool is_kubectl_plugin() { return is_plugin; }
+
+std::string_view typed_program_name() { return is_plugin ? "kubectl muster" : "muster"; }
 
 }  // namespace muster::cli

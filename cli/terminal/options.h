@@ -1,15 +1,20 @@
 // The command line of one subcommand. Precedence: flags, then the environment, then a configuration file.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
+#include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::cli {
@@ -104,5 +109,63 @@ class Settings {
   std::vector<GivenOption> repeated_;
   std::vector<OptionRow> rows_;
 };
+
+// The word that a mistyped one was probably meant to be.
+//
+// "; did you mean 'solve'?" with the nearest candidate by Damerau-Levenshtein distance (optimal string alignment: a
+// letter inserted, left out, replaced, or two neighbours swapped), at most 2 and less than the word is long; the first
+// of equally near ones. Empty: none is that near. `prefix` stands before the candidate ("--").
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates,
+                         std::string_view prefix = "");
+
+// Options that `import` and `generate` have in common.
+//
+// A number of at least zero. None if it is not set anywhere. Throws UsageError.
+inline std::optional<double> amount_option(const Settings& settings, std::string_view name) {
+  const std::optional<std::string> text = settings.text(name);
+  if (!text) return std::nullopt;
+  double number = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, number);
+  if (error != std::errc() || stop != end || !(number >= 0 && number <= std::numeric_limits<double>::max())) {
+    throw UsageError(std::string(name) + ": '" + *text + "' is not a number of at least 0");
+  }
+  return number;
+}
+
+// Sets `field` if the option is given; the datasets define its permitted values.
+inline void set_amount(const Settings& settings, std::string_view name, double& field) {
+  field = amount_option(settings, name).value_or(field);
+}
+
+inline void set_count(const Settings& settings, std::string_view name, std::int32_t& field) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  field = static_cast<std::int32_t>(settings.integer(name, kLeast, kMost).value_or(field));
+}
+
+inline void set_seed(const Settings& settings, std::uint64_t& field) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (const auto seed = settings.integer("seed", 0, kMost)) field = static_cast<std::uint64_t>(*seed);
+}
+
+// Options that contradict each other, or the data.
+inline void refuse_fault(const std::optional<InputError>& fault) {
+  if (fault) throw UsageError("--" + fault->path + " " + fault->message);
+}
+
+// The program itself, and under which name it was started: `muster`, or `kubectl-muster`, as kubectl starts its plugin
+// `muster`.
+//
+// The program itself, whatever has happened to its file since it was started.
+inline constexpr const char* kOwnProgram = "/proc/self/exe";
+
+// Of argv[0]. Once, before threads are started.
+void set_program_name(std::string_view argument_0);
+
+bool is_kubectl_plugin();
+
+// What users type for it: "muster", "kubectl muster".
+std::string_view typed_program_name();
 
 }  // namespace muster::cli

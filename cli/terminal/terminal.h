@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/snapshot/warning.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::cli {
 

@@ -8,10 +8,10 @@
 
 #include "datasets/generator/draw.h"
 #include "datasets/generator/instance.h"
+#include "datasets/generator/options.h"
 #include "datasets/generator/presets.h"
 #include "datasets/generator/random.h"
 #include "datasets/generator/random_fit.h"
-#include "datasets/generator/shape_table.h"
 #include "datasets/generator/situations.h"
 #include "model/base/require.h"
 

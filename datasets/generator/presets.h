@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "datasets/generator/options.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::generator {
 

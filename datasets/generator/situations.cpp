@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "datasets/generator/options.h"
 #include "datasets/generator/random.h"
-#include "datasets/generator/shape_table.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/base/require.h"
 
 namespace muster::generator {

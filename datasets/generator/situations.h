@@ -14,7 +14,7 @@
 
 #include "datasets/generator/instance.h"
 #include "datasets/generator/options.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::generator {
 

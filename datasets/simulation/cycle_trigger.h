@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "datasets/simulation/options.h"
+#include "datasets/simulation/simulated_nodes.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::simulation {

@@ -9,7 +9,9 @@
 
 #include "datasets/simulation/records.h"
 #include "model/base/index.h"
+#include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
+#include "model/snapshot/plan.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::simulation {
@@ -81,5 +83,14 @@ class JobTable {
 // Whether the job's pods that count, by position in the snapshot, meet its minimum. Requires a problem with the
 // positions of the snapshot now. Cost: O(pods + groups) of the job.
 bool meets_minimum(const Problem& problem, const SimulatedJob& job, const std::function<bool(std::size_t)>& counts);
+
+// The cluster as a plan leaves it, as a record.
+//
+// The value of the fragmentation level that the plan reaches; none: the policy is to spread. Cost: that of `evaluate`.
+std::optional<std::int64_t> fragmentation_of(const Problem& problem, const FairShares& shares, const Plan& plan);
+
+// Without the number, the capacity and the fragmentation. Requires that the plan has been carried out on the jobs, and
+// that the problem is the one that it was made for. Cost: O(pods + queues).
+CycleRecord cycle_record(const JobTable& jobs, const Problem& problem, const FairShares& shares, const Plan& plan);
 
 }  // namespace muster::simulation

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "datasets/simulation/job_table.h"
+#include "model/problem/histories.h"
 #include "model/problem/problem.h"
-#include "model/problem/usage_history.h"
 #include "model/snapshot/plan.h"
 #include "model/snapshot/snapshot.h"
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "datasets/simulation/cycle_record.h"
+#include "datasets/simulation/job_table.h"
 #include "datasets/simulation/plan_execution.h"
 #include "datasets/simulation/told_starts.h"
 #include "model/base/require.h"

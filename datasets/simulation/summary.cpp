@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "model/problem/gang_sizes.h"
+#include "model/problem/gang_tree.h"
 
 namespace muster::simulation {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::traces {
 
@@ -29,5 +29,11 @@ struct CsvColumns {
   std::vector<std::string> required, optional;
 };
 Result<CsvTable> read_csv(std::string_view text, std::string_view file, const CsvColumns& columns);
+
+// Files that may be carried compressed.
+//
+// The bytes of the file, or of "PATH.xz" unpacked if only that exists. At most 64 MiB are returned. Errors: NoInput if
+// it cannot be read, InvalidValue if it is not an xz file or is larger; the path is the file's.
+Result<std::string> read_maybe_compressed(const std::string& path);
 
 }  // namespace muster::traces

@@ -9,7 +9,7 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
-#include "datasets/generator/shape_table.h"
+#include "datasets/generator/options.h"
 #include "model/base/require.h"
 
 namespace muster::traces {

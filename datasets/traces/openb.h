@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "datasets/generator/instance.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::traces {
 
@@ -108,5 +108,18 @@ struct OpenbArrival {
 OpenbArrival openb_arrival(const OpenbInput& input, double percent);
 
 std::int64_t openb_cluster_thousandths(const OpenbInput& input);
+
+// The published results of the OpenB experiment: what six policies left unallocated, by arrived percent.
+//
+// Source: Weng et al., "Beware of Fragmentation", USENIX ATC 2023, as repeated in hkust-adsl/
+// kubernetes-scheduler-simulator (`experiments/analysis/expected_results`); mean over ten seeds.
+struct OpenbPublished {
+  std::string trace, policy;           // "BestFit", "DotProd", "FGD", "GpuClustering", "GpuPacking", "Random"
+  std::int32_t arrived = 0;            // percent of the cluster's GPUs that the pods so far have asked for, rounded
+  std::int32_t unallocated_milli = 0;  // thousandths of a percent of the cluster's GPUs
+};
+
+// Of a directory laid out as datasets/openb. Errors: NoInput, MissingColumn, InvalidValue.
+Result<std::vector<OpenbPublished>> load_openb_published(const std::string& directory);
 
 }  // namespace muster::traces

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "datasets/generator/random.h"
-#include "datasets/traces/compressed.h"
 #include "datasets/traces/csv.h"
 #include "model/base/require.h"
 

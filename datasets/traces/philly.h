@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "datasets/generator/instance.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::traces {
 

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "heuristics/state/candidate.h"
-#include "heuristics/state/stop_request.h"
 #include "model/snapshot/plan.h"
 
 namespace muster::greedy {

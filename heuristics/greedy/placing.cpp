@@ -4,12 +4,9 @@
 #include <optional>
 #include <span>
 
-#include "heuristics/greedy/gang_sequence.h"
-#include "heuristics/greedy/gang_sort_keys.h"
-#include "heuristics/greedy/known_failures.h"
+#include "heuristics/greedy/gang_order.h"
 #include "heuristics/greedy/pass_admission.h"
 #include "heuristics/greedy/present_work.h"
-#include "heuristics/greedy/queue_by_queue.h"
 #include "heuristics/greedy/waiting_gangs.h"
 #include "heuristics/state/groups.h"
 

@@ -6,12 +6,11 @@
 #include <functional>
 #include <vector>
 
-#include "heuristics/greedy/initial_work.h"
-#include "heuristics/greedy/placing_order.h"
+#include "heuristics/greedy/waiting_gangs.h"
 #include "heuristics/placement/gang_placement.h"
 #include "heuristics/preemption/planner.h"
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
-#include "heuristics/state/stop_request.h"
 #include "model/objective/fair_share.h"
 
 namespace muster::greedy {

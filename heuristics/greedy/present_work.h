@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "heuristics/greedy/gang_sequence.h"
-#include "heuristics/greedy/initial_work.h"
+#include "heuristics/greedy/gang_order.h"
 #include "heuristics/greedy/pass_admission.h"
+#include "heuristics/greedy/waiting_gangs.h"
 #include "heuristics/state/cluster_state.h"
 
 namespace muster::greedy {

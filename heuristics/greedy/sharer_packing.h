@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "heuristics/state/cluster_state.h"
 #include "model/problem/problem.h"
 
 namespace muster::greedy {
@@ -35,5 +36,14 @@ SharerCounts counts_of(std::span<const SharerGang> gangs);
 // The numbers of the sharers without which less is left idle on shared devices: of one size after another, or of all
 // sizes together where none is enough; the last in the list first. Cost: O(gangs x sizes^2), and O(sizes^2) packings.
 std::vector<std::size_t> surplus_sharers(std::span<const SharerGang> gangs);
+
+// Whether sums alone tell what fits: then gangs can be chosen before any of them is placed.
+//
+// They do where nodes with devices are alike and idle, and all waiting pods use devices. Of the numbers of whole
+// devices that pods ask for each divides the next, and the last that of a node, so that the largest placed first leave
+// no gap; nor does any of them take more of another resource than its devices' part of the node. Sharers have to fill
+// devices (pack_sharers), and what they take of other resources is not examined. `state`: before anything is placed.
+// Cost: O(nodes x resources + groups + pods + pod classes x classes of nodes).
+bool have_exact_sums(const Problem& problem, const ClusterState& state);
 
 }  // namespace muster::greedy

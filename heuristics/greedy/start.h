@@ -8,17 +8,40 @@
 #include <vector>
 
 #include "heuristics/greedy/options.h"
-#include "heuristics/greedy/placing_order.h"
-#include "heuristics/greedy/start_context.h"
+#include "heuristics/greedy/waiting_gangs.h"
 #include "heuristics/placement/gang_placement.h"
 #include "heuristics/placement/node_choice.h"
+#include "heuristics/preemption/eviction_rules.h"
 #include "heuristics/preemption/planner.h"
 #include "heuristics/state/candidate.h"
+#include "heuristics/state/cluster_state.h"
+#include "heuristics/state/fit.h"
+#include "heuristics/state/leading_levels.h"
 #include "heuristics/state/plan_of.h"
-#include "heuristics/state/planned_eviction.h"
-#include "heuristics/state/stop_request.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
+#include "model/snapshot/plan.h"
 
 namespace muster::greedy {
+
+// What all starts of greedy begin with, and only read.
+struct StartContext {
+  // All must outlive it. `plan`: see GreedyOptions::from. The same for any number of threads. Cost: O(nodes + pods x
+  // (resources + devices of the pod)).
+  StartContext(const Problem& of, const FairShares& fair_shares, int threads, const Plan* plan = nullptr);
+  StartContext(const StartContext&) = delete;  // its members refer to each other
+  StartContext& operator=(const StartContext&) = delete;
+
+  const Problem& problem;
+  const FairShares& shares;
+  const Plan* from;    // may be null
+  ClusterState state;  // the snapshot as it is
+  QueueBounds bounds;
+  bool could_evict;  // whether any running pod could be evicted, or moved, under the policy
+  preemption::EvictionRules rules;
+  InitialWork initial;
+  LeadingLevels levels;
+};
 
 class Start {
  public:

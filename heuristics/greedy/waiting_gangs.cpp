@@ -4,12 +4,61 @@
 #include <utility>
 
 #include "heuristics/state/fit.h"
+#include "heuristics/state/groups.h"
 #include "model/base/radix_order.h"
 #include "model/base/saturating.h"
 #include "model/objective/gang_units.h"
 #include "model/objective/level_values.h"
 
 namespace muster::greedy {
+
+WorkPair work_pair(const PodClass& pod_class) {
+  return pod_class.counts_as_gpu ? WorkPair{pod_class.work, 0} : WorkPair{0, pod_class.work};
+}
+
+ShareRoom::ShareRoom(const Problem& problem, const Indexed<QueueIndex, WorkPair>& caps)
+    : problem_(problem), caps_(caps), used_(problem.queues.size(), WorkPair{}) {}
+
+bool ShareRoom::fits(QueueIndex leaf, const WorkPair& unit) const {
+  for (std::size_t side = 0; side < 2; ++side) {
+    if (unit[side] > 0 && used_[leaf][side] + unit[side] > caps_[leaf][side]) return false;
+  }
+  return gains(leaf, unit);
+}
+
+bool ShareRoom::gains(QueueIndex leaf, const WorkPair& unit) const {
+  const auto& path = problem_.queues[leaf].ancestors;
+  for (std::size_t side = 0; side < 2; ++side) {
+    if (unit[side] > 0 && std::ranges::all_of(path, [&](QueueIndex q) { return used_[q][side] < caps_[q][side]; }))
+      return true;
+  }
+  return false;
+}
+
+void ShareRoom::add(QueueIndex leaf, const WorkPair& unit) {
+  for (const QueueIndex queue : problem_.queues[leaf].ancestors) {
+    for (std::size_t side = 0; side < 2; ++side) used_[queue][side] += unit[side];
+  }
+}
+
+bool ShareRoom::add_whole(QueueIndex leaf, const WorkPair& sum) {
+  for (const QueueIndex queue : problem_.queues[leaf].ancestors) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (sum[side] > 0 && sum[side] > caps_[queue][side] - used_[queue][side]) return false;
+    }
+  }
+  add(leaf, sum);
+  return true;
+}
+
+double ShareRoom::fullness(QueueIndex leaf) const {
+  double fullest = 0;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const double cap = static_cast<double>(std::max<Work>(1, caps_[leaf][side]));
+    fullest = std::max(fullest, static_cast<double>(used_[leaf][side]) / cap);
+  }
+  return fullest;
+}
 
 namespace {
 
@@ -183,6 +232,64 @@ void WaitingGangs::sort() {
   sort_by_key(keys, spare);
   by_age_.reserve(keys.size());
   for (const Keyed& key : keys) by_age_.push_back(key.position);
+}
+
+namespace {
+
+void add(WorkPair& sum, const WorkPair& work) {
+  for (std::size_t side = 0; side < 2; ++side) sum[side] = saturating_add(sum[side], work[side]);
+}
+
+bool are_within(const Problem& problem, const FairShares& shares, const Indexed<QueueIndex, WorkPair>& of_leaves) {
+  ShareRoom room(problem, shares.share_work);
+  for (const QueueIndex queue : problem.queues.indices()) {
+    if (!room.add_whole(queue, of_leaves[queue])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+WorkPair present_work(const ClusterState& state, GangIndex gang) {
+  WorkPair sum{};
+  if (state.version(gang) == 0 || !is_satisfied(state, gang)) return sum;  // none of its pods has ever been present
+  for (const PodIndex pod : state.problem().gangs[gang].pods) {
+    if (state.is_present(pod)) add(sum, work_pair(state.problem().class_of(pod)));
+  }
+  return sum;
+}
+
+InitialWork::InitialWork(const Problem& problem, const FairShares& shares, const ClusterState& before)
+    : problem_(problem), before_(before), waiting_gangs_(WaitingGangs::of_pending(before, waiting_)) {
+  Indexed<QueueIndex, WorkPair> of_leaves(problem.queues.size(), WorkPair{});
+  for (const GangIndex index : problem.gangs.indices()) {
+    if (before.version(index) == 0) continue;  // no pod of it is present
+    const Gang& gang = problem.gangs[index];
+    if (!fit::queue_exists(gang)) continue;
+    const WorkPair work = present_work(before, index);
+    if (work == WorkPair{}) continue;
+    add(present_[{priority_rank(problem, gang.priority), gang.queue}], work);
+    add(of_leaves[gang.queue], work);
+  }
+  is_within_shares_ = are_within(problem, shares, of_leaves);
+  if (waiting_.size() > 1 || !is_within_shares_) return;
+  if (waiting_.size() == 1) {
+    const Gang& gang = problem.gangs[waiting_.front()];
+    if (!is_one_unit(waiting_.front())) return;
+    if (fit::queue_exists(gang)) {
+      for (const PodIndex pod : gang.pods) add(of_leaves[gang.queue], work_pair(problem.class_of(pod)));
+    }
+  }
+  is_one_order_enough_ = are_within(problem, shares, of_leaves);
+}
+
+bool InitialWork::is_one_unit(GangIndex index) const {
+  const Gang& gang = problem_.gangs[index];
+  return gang.groups.size() == 1 && problem_.groups[gang.root].minimum == std::ssize(gang.pods) &&
+         std::ranges::all_of(gang.pods, [&](PodIndex pod) {
+           return fit::is_pending(problem_.pods[pod]) &&
+                  problem_.pods[pod].pod_class == problem_.pods[gang.pods.front()].pod_class;
+         });
 }
 
 }  // namespace muster::greedy

@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "heuristics/local_search/plan_state.h"
+#include "heuristics/local_search/plan_value.h"
 #include "heuristics/local_search/scope.h"
-#include "heuristics/local_search/value.h"
 #include "heuristics/placement/node_choice.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"

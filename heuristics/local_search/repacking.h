@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "heuristics/state/candidate.h"
-#include "heuristics/state/stop_request.h"
 #include "model/objective/fair_share.h"
 #include "model/objective/wholeness.h"
 #include "model/problem/problem.h"

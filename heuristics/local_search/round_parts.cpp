@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heuristics/local_search/value.h"
+#include "heuristics/local_search/plan_value.h"
 #include "heuristics/state/fit.h"
 #include "model/base/tuning.h"
 

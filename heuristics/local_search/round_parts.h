@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "heuristics/local_search/part/search_part.h"
-#include "heuristics/local_search/random_source.h"
+#include "heuristics/local_search/plan_value.h"
 #include "heuristics/local_search/scope.h"
+#include "heuristics/local_search/search_part.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/problem/problem.h"
 

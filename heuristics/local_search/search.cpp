@@ -5,11 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "heuristics/local_search/part/improve_part.h"
-#include "heuristics/local_search/plan_state.h"
+#include "heuristics/local_search/improve_part.h"
+#include "heuristics/local_search/plan_value.h"
 #include "heuristics/local_search/round_parts.h"
 #include "heuristics/local_search/scope.h"
-#include "heuristics/local_search/seniority_exchange.h"
 #include "heuristics/local_search/step_acceptance.h"
 #include "heuristics/placement/gang_placement.h"
 #include "heuristics/placement/node_choice.h"

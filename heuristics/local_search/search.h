@@ -11,7 +11,6 @@
 #include <limits>
 
 #include "heuristics/state/candidate.h"
-#include "heuristics/state/stop_request.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 

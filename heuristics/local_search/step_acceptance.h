@@ -6,12 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "heuristics/local_search/part/step.h"
-#include "heuristics/local_search/plan_state.h"
+#include "heuristics/local_search/plan_value.h"
+#include "heuristics/local_search/scope.h"
+#include "heuristics/local_search/trial.h"
 #include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/leading_levels.h"
-#include "heuristics/state/stop_request.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 
@@ -50,6 +51,28 @@ class StepAcceptance {
   Indexed<QueueIndex, QueueAmounts> usage_;  // of the incumbent
   std::set<QueueIndex> victims_queues_;      // and all above them
   std::vector<Reclaim> reclaims_;            // of the incumbent, that have to stay
+};
+
+// Older gangs for younger ones of equal terms: a waiting gang takes the places of one that the plan places and that
+// differs from it only in its age.
+//
+// Gangs of equal pods, in lists of those that may take each other's places: same queue, priority, class, size, minimum
+// and weight. Such an exchange changes no level before `seniority`.
+class SeniorityExchange {
+ public:
+  // It must outlive this. Cost: O(pods).
+  explicit SeniorityExchange(const SearchScope& scope);
+
+  // All exchanges that raise seniority: the oldest waiting gang for the youngest placed one first. Cost: O(gangs), and
+  // a put and a take for each pod that changes.
+  void run(ClusterState& state) const;
+
+ private:
+  // `to` takes the places of `from`.
+  void exchange(ClusterState& state, GangIndex from, GangIndex to) const;
+
+  const SearchScope& scope_;
+  std::vector<std::vector<GangIndex>> lists_;  // each of two or more, the gang that has waited longest first
 };
 
 }  // namespace muster::local_search

@@ -11,12 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "heuristics/placement/immediate_room.h"
-#include "heuristics/placement/node_cells.h"
-#include "heuristics/placement/node_marks.h"
 #include "heuristics/placement/node_ranking.h"
-#include "heuristics/placement/node_scores.h"
 #include "heuristics/placement/node_summaries.h"
+#include "heuristics/placement/regions.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
 #include "model/problem/problem.h"

@@ -10,11 +10,11 @@
 
 #include "heuristics/placement/gang_placement.h"
 #include "heuristics/placement/node_choice.h"
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/plan_of.h"
-#include "heuristics/state/planned_eviction.h"
 
 namespace muster::policies {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heuristics/policies/online_policy.h"
-#include "heuristics/state/stop_request.h"
+#include "heuristics/state/candidate.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

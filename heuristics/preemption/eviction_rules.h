@@ -6,17 +6,42 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "heuristics/preemption/eviction_price.h"
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
-#include "heuristics/state/planned_eviction.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 
 namespace muster::preemption {
+
+// Rule Price (docs/semantics.md, "Evictions"): what a gang may make others lose, by what it has waited.
+class EvictionPrice {
+ public:
+  // The problem must outlive it. Cost: O(pods) if the policy sets a price.
+  explicit EvictionPrice(const Problem& problem);
+
+  bool is_set() const { return price_.has_value(); }
+  // Whether any pod of `victim` may leave for `claimant`, as far as its own loss goes. O(1).
+  bool may_claim(GangIndex claimant, GangIndex victim) const {
+    return !is_set() || least_loss_[victim] <= most_loss_[claimant];
+  }
+  // What others may lose for the gang, and the least that a pod of the gang that runs loses. Require a price.
+  std::int64_t most_loss(GangIndex claimant) const { return most_loss_[claimant]; }
+  std::int64_t least_loss(GangIndex victim) const { return least_loss_[victim]; }
+  // Whether all that leaves for each claimant, moves included, is within what it may make others lose. Pods that are
+  // where they ran have not left. Cost: O(evictions log claimants).
+  bool holds(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const;
+
+ private:
+  const Problem& problem_;
+  std::optional<double> price_;
+  Indexed<GangIndex, std::int64_t> most_loss_;   // that others may have for the gang
+  Indexed<GangIndex, std::int64_t> least_loss_;  // of a pod of the gang that runs
+};
 
 // All that was ever evicted or moved, as far as the rules distinguish it. Includes what has come back since.
 struct EvictedKinds {

@@ -11,26 +11,56 @@
 #include <span>
 #include <vector>
 
-#include "heuristics/preemption/candidates/builder.h"
-#include "heuristics/preemption/candidates/candidate.h"
-#include "heuristics/preemption/candidates/capacity.h"
-#include "heuristics/preemption/candidates/index.h"
-#include "heuristics/preemption/candidates/ranking.h"
-#include "heuristics/preemption/candidates/shortlist.h"
+#include "heuristics/preemption/candidate_builder.h"
+#include "heuristics/preemption/candidate_capacity.h"
+#include "heuristics/preemption/candidate_index.h"
+#include "heuristics/preemption/candidate_ranking.h"
+#include "heuristics/preemption/cost.h"
+#include "heuristics/preemption/eligibility.h"
+#include "heuristics/preemption/eviction_ledger.h"
 #include "heuristics/preemption/inputs.h"
-#include "heuristics/preemption/queue_preemption.h"
-#include "heuristics/preemption/stop_flag.h"
-#include "heuristics/preemption/victims/claim.h"
-#include "heuristics/preemption/victims/cost.h"
-#include "heuristics/preemption/victims/eligibility.h"
-#include "heuristics/preemption/victims/eviction_ledger.h"
-#include "heuristics/preemption/victims/finder.h"
-#include "heuristics/preemption/victims/least_losses.h"
-#include "heuristics/preemption/victims/placement_ranks.h"
-#include "heuristics/preemption/victims/plan_check.h"
+#include "heuristics/preemption/put_back.h"
+#include "heuristics/preemption/victim_choice.h"
 #include "model/problem/problem.h"
 
 namespace muster::preemption {
+
+// Room in the claimant's queue, and for its minResources: victims that leave wherever they run.
+class QueuePreemption {
+ public:
+  // All must outlive it.
+  QueuePreemption(const PreemptionInputs& inputs, Claim& claim, const VictimFinder& finder, EvictionLedger& ledger,
+                  const PlanCheck& check)
+      : problem_(inputs.problem),
+        state_(inputs.state),
+        bounds_(inputs.bounds),
+        claim_(claim),
+        finder_(finder),
+        ledger_(ledger),
+        check_(check) {}
+
+  // If the claimant's queue (or one above it) is at its limit, some of the pods that run in it leave, the cheapest
+  // first. False: what the claim adds, one pod of the class at least, does not fit in the queue even so; some pods may
+  // have left. Cost: O(pods) for each victim.
+  bool free_queue(const PodClass& pod_class);
+  // The same until what the claimant's gang asks for in all is free.
+  bool free_min_resources();
+
+ private:
+  struct FullQueue {
+    QueueIndex queue;        // none: all have room
+    ResourceIndex resource;  // whose limit it is at; none: gpu, cpu or memory
+  };
+  FullQueue full_queue(const PodClass& pod_class) const;
+
+  const Problem& problem_;
+  const ClusterState& state_;
+  const QueueBounds& bounds_;
+  Claim& claim_;
+  const VictimFinder& finder_;
+  EvictionLedger& ledger_;
+  const PlanCheck& check_;
+};
 
 class NodeNominator {
  public:

@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "heuristics/preemption/victim_exchange.h"
 #include "heuristics/preemption/victim_rechoice.h"
 #include "heuristics/state/fit.h"
 #include "model/base/tuning.h"

@@ -12,21 +12,14 @@
 #include <optional>
 #include <vector>
 
-#include "heuristics/preemption/attempt.h"
-#include "heuristics/preemption/capacity_watch.h"
+#include "heuristics/preemption/eligibility.h"
+#include "heuristics/preemption/eviction_ledger.h"
 #include "heuristics/preemption/exchange_attempt.h"
 #include "heuristics/preemption/inputs.h"
 #include "heuristics/preemption/nominator.h"
-#include "heuristics/preemption/stop_flag.h"
-#include "heuristics/preemption/total_capacity.h"
-#include "heuristics/preemption/victim_return.h"
+#include "heuristics/preemption/put_back.h"
 #include "heuristics/preemption/victim_rights.h"
-#include "heuristics/preemption/victims/claim.h"
-#include "heuristics/preemption/victims/eligibility.h"
-#include "heuristics/preemption/victims/eviction_ledger.h"
-#include "heuristics/preemption/victims/placement_ranks.h"
-#include "heuristics/preemption/victims/plan_check.h"
-#include "heuristics/state/planned_eviction.h"
+#include "heuristics/state/candidate.h"
 #include "model/problem/problem.h"
 
 namespace muster::preemption {

@@ -15,7 +15,6 @@
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/plan_of.h"
-#include "heuristics/state/staying.h"
 #include "model/base/tuning.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/level_values.h"

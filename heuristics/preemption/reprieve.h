@@ -3,7 +3,6 @@
 #pragma once
 
 #include "heuristics/state/candidate.h"
-#include "heuristics/state/stop_request.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 

@@ -7,10 +7,9 @@
 #include <tuple>
 #include <utility>
 
-#include "heuristics/preemption/victims/put_back.h"
+#include "heuristics/preemption/put_back.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
-#include "heuristics/state/staying.h"
 #include "model/base/tuning.h"
 #include "model/problem/exceeded.h"
 #include "model/problem/gang_tree.h"

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "heuristics/preemption/eviction_ledger.h"
 #include "heuristics/preemption/inputs.h"
-#include "heuristics/preemption/victims/eviction_ledger.h"
-#include "heuristics/preemption/victims/plan_check.h"
+#include "heuristics/preemption/put_back.h"
 #include "model/problem/problem.h"
 
 namespace muster::preemption {

@@ -5,14 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "heuristics/state/anti_affinity_counts.h"
-#include "heuristics/state/budgets_left.h"
-#include "heuristics/state/device_list.h"
 #include "heuristics/state/device_sets.h"
-#include "heuristics/state/gang_counts.h"
 #include "heuristics/state/node_states.h"
-#include "heuristics/state/queue_usage.h"
-#include "heuristics/state/state_changes.h"
+#include "heuristics/state/state_counts.h"
 #include "model/base/require.h"
 #include "model/objective/preferred_terms.h"
 #include "model/problem/inter_pod_counts.h"

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
-#include "heuristics/state/planned_eviction.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

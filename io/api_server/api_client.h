@@ -15,8 +15,7 @@
 #include <string_view>
 
 #include "io/api_server/api_request.h"
-#include "io/api_server/clock.h"
-#include "io/api_server/server_address.h"
+#include "io/api_server/timer.h"
 
 namespace boost::asio {
 class io_context;

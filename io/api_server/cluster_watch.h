@@ -17,9 +17,9 @@
 #include <string>
 
 #include "io/api_server/api_client.h"
-#include "io/api_server/clock.h"
 #include "io/api_server/kind_watch.h"
 #include "io/api_server/object_store.h"
+#include "io/api_server/timer.h"
 
 namespace muster::api_server {
 

@@ -1,4 +1,4 @@
-// Which of the kinds that the import reads (io/kubernetes/kinds.h) the API server has.
+// Which of the kinds that the import reads (io/kubernetes/object/kinds.h) the API server has.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/api_server/api_client.h"
-#include "io/kubernetes/kinds.h"
+#include "io/kubernetes/object/kinds.h"
 
 namespace muster::api_server {
 

@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "io/api_server/line_splitter.h"
-#include "io/api_server/status.h"
+#include "io/api_server/kind_sink.h"
 #include "io/api_server/timer.h"
 
 namespace muster::api_server {

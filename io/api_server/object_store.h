@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "io/api_server/clock.h"
 #include "io/api_server/discovery.h"
 #include "io/api_server/kind_sink.h"
-#include "io/kubernetes/import/kept_object.h"
+#include "io/api_server/timer.h"
+#include "io/kubernetes/import/named_objects.h"
 
 namespace muster::api_server {
 

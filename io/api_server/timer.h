@@ -43,4 +43,9 @@ class Timer {
   std::shared_ptr<State> state_;
 };
 
+// The time, as the owner of these classes gives it: nothing in io/ reads a clock itself.
+//
+// Steady; `std::chrono::steady_clock::now` in the program, anything in tests.
+using Clock = std::function<std::chrono::steady_clock::time_point()>;
+
 }  // namespace muster::api_server

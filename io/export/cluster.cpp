@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "io/json/json_document.h"
-#include "io/kubernetes/dialects/node_cards.h"
-#include "io/kubernetes/items.h"
+#include "io/kubernetes/object/items.h"
 #include "io/kubernetes/pod/bind_request.h"
+#include "io/kubernetes/pod/node_cards.h"
 #include "io/kubernetes/pod/pod.h"
 #include "model/base/require.h"
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/kubernetes/import/kept_object.h"
+#include "io/kubernetes/import/named_objects.h"
 #include "io/muster_v1/plan_line.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/snapshot.h"
 

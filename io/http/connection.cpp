@@ -12,13 +12,10 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "io/http/alarm.h"
-#include "io/http/body_share.h"
 #include "io/http/client_watch.h"
 #include "io/http/output_queue.h"
-#include "io/http/problem.h"
 #include "io/http/request_reader.h"
-#include "io/http/stream_socket.h"
+#include "io/http/service.h"
 
 namespace muster::http {
 namespace {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <unordered_set>
 
-#include "io/http/limits.h"
 #include "io/http/service.h"
 
 namespace boost::asio {

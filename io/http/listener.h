@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::http {
 

@@ -9,7 +9,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <fmt/format.h>
 
-#include "io/http/stream_socket.h"
+#include "io/http/client_watch.h"
 #include "model/base/require.h"
 
 namespace muster::http {

@@ -8,9 +8,7 @@
 #include <span>
 #include <string>
 
-#include "io/http/limits.h"
-#include "io/http/message.h"
-#include "io/http/problem.h"
+#include "io/http/service.h"
 
 namespace muster::http {
 

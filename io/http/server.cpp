@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "io/http/client_watch.h"
 #include "io/http/connection.h"
-#include "io/http/stream_socket.h"
 
 namespace muster::http {
 namespace {

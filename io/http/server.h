@@ -10,7 +10,6 @@
 #include <memory>
 #include <vector>
 
-#include "io/http/limits.h"
 #include "io/http/service.h"
 
 namespace muster::http {

@@ -16,9 +16,12 @@
 #include <string_view>
 #include <vector>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::json {
+
+class JsonElements;
+class JsonMembers;
 
 struct JsonTape {
   const std::uint64_t* words = nullptr;
@@ -42,9 +45,6 @@ enum class JsonKind : char {
 };
 
 std::string_view kind_name(JsonKind kind);  // "an object", "a number", ...
-
-class JsonMembers;
-class JsonElements;
 
 // A value of the document, or none (if a key is absent).
 class JsonValue {
@@ -213,5 +213,25 @@ bool is_utf8(std::string_view text);
 
 // `path` with one more step: .key, or ["key"] if the key is not a plain word.
 void append_path_key(std::string& path, std::string_view key);
+
+// A parsed document that is kept.
+//
+// As large as what it holds, where a JsonDocument is as large as its longest text may need. It never changes, so that
+// any number of threads may read it. A move leaves views valid.
+class KeptJson {
+ public:
+  // A copy of what was parsed last, without an error.
+  explicit KeptJson(const JsonDocument& parsed);
+
+  JsonValue root() const { return {tape_.get(), 1}; }
+  std::string_view text() const { return tape_->text; }
+  // As allocated. About four times the text.
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::unique_ptr<std::uint64_t[]> block_;
+  std::unique_ptr<const JsonTape> tape_;
+  std::size_t bytes_ = 0;
+};
 
 }  // namespace muster::json

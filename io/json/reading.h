@@ -13,11 +13,18 @@
 #include <vector>
 
 #include "io/json/json_document.h"
-#include "io/json/known_keys.h"
 #include "model/snapshot/quantity.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::json {
+
+// The keys that the readers know, object by object, from the tables that they read with.
+//
+// `name` is that of the object's definition in the JSON Schema of docs/.
+struct KnownObject {
+  std::string name;
+  std::vector<std::string> keys, required;
+};
 
 struct Reading {
   JsonDocument& document;  // values of others may be read, too

@@ -6,11 +6,11 @@
 
 #include "io/kubernetes/import/cluster.h"
 #include "io/kubernetes/import/finished_gangs.h"
-#include "io/kubernetes/import/instant.h"
+#include "io/kubernetes/import/pod_writer.h"
 #include "io/kubernetes/import/workload.h"
 #include "io/kubernetes/object/documents.h"
+#include "io/kubernetes/object/instants.h"
 #include "io/kubernetes/object/slim.h"
-#include "io/kubernetes/pod_writer.h"
 #include "io/snapshot_writer/records.h"
 #include "model/base/require.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "io/json/json_document.h"
-#include "io/kubernetes/import/kept_object.h"
-#include "io/kubernetes/object/options.h"
-#include "model/base/error.h"
+#include "io/kubernetes/import/named_objects.h"
+#include "io/kubernetes/object/object.h"
+#include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::kubernetes {

@@ -3,11 +3,25 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
-#include "io/kubernetes/kai_configuration.h"
-#include "model/base/error.h"
+#include "io/kubernetes/object/object.h"
+#include "model/base/error_code.h"
 
 namespace muster::kubernetes {
+
+// The configuration of KAI's scheduler in its archive: the part of it that is supported here.
+struct KaiConfiguration {
+  std::string policy;                  // `policy` of muster/v1, an object in JSON; empty: not set
+  std::string grace_period;            // stalenessGracePeriod of groups that do not set theirs; empty: not set
+  std::string scheduler, queue_label;  // the scheduler's name, and the label of its pods' queue; empty: KAI's defaults
+  std::vector<std::string> remarks;
+};
+
+// `config` and `params` as SchedulerConfiguration and SchedulerParams of pkg/scheduler/conf; each may be absent.
+// Errors: WrongType.
+[[nodiscard]] bool read_kai_configuration(KubernetesReading& reading, json::JsonValue config, json::JsonValue params,
+                                          KaiConfiguration& out);
 
 // The limit of an archive's unpacked size; more is refused, whatever size the archive itself states.
 inline constexpr std::size_t kMostSnapshotBytes = std::size_t{4} << 30;

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "io/kubernetes/items.h"
 #include "io/kubernetes/object/documents.h"
+#include "io/kubernetes/object/items.h"
 
 namespace muster::kubernetes {
 

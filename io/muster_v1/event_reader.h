@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "io/muster_v1/snapshot_reader.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/snapshot/workload.h"
 
 namespace muster::muster_v1 {

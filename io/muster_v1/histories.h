@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "io/json/reading.h"
+#include "io/muster_v1/snapshot_input.h"
+#include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::muster_v1 {
@@ -35,5 +38,13 @@ Histories fill_in(Histories histories, Snapshot& snapshot);
 // {"expectedDurations":[...],"queues":[{"name":"a","gpu":{"usage":1.5},"cpu":{"usage":0},"memory":{"usage":0}}]}, with
 // the keys of a snapshot's policy and queues.
 void write_histories(const Histories& histories, std::string& out);
+
+// Reads histories: of a plan, and of the file in which a server keeps them.
+//
+// Errors as those of SnapshotReader.
+Result<Histories> read_histories(std::string_view text);
+// The same in a plan line. False: `in.error` describes what is wrong.
+[[nodiscard]] bool read_histories(::muster::json::Reading& in, ::muster::json::JsonValue object, Histories& out);
+void add_history_objects(std::vector<::muster::json::KnownObject>& out);
 
 }  // namespace muster::muster_v1

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "io/muster_v1/histories.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/explain/report.h"
-#include "model/objective/origin.h"
+#include "model/objective/possibilities.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "io/muster_v1/plan_input.h"
-#include "io/muster_v1/plan_share.h"
 
 namespace muster::muster_v1 {
 

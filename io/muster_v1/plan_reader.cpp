@@ -5,9 +5,9 @@
 
 #include "io/json/json_document.h"
 #include "io/json/reading.h"
-#include "io/muster_v1/histories_reader.h"
-#include "io/muster_v1/known_objects.h"
+#include "io/muster_v1/histories.h"
 #include "io/muster_v1/plan_input.h"
+#include "io/muster_v1/snapshot_input.h"
 
 namespace muster::muster_v1 {
 

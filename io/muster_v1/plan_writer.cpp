@@ -6,8 +6,8 @@
 
 #include "io/json/json_document.h"
 #include "io/json/json_writer.h"
+#include "io/muster_v1/plan_input.h"
 #include "io/muster_v1/plan_line.h"
-#include "io/muster_v1/plan_share.h"
 #include "model/base/name_order.h"
 #include "model/base/parallel.h"
 #include "model/snapshot/unread.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "io/muster_v1/gang_terms_reader.h"
 #include "io/muster_v1/pod_spec_reader.h"
+#include "io/muster_v1/shared_fields.h"
 #include "io/muster_v1/snapshot_input.h"
 #include "model/base/parallel.h"
 #include "model/base/words.h"

@@ -4,8 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "io/kubernetes/label_selector_text.h"
-#include "io/muster_v1/policy_actions.h"
+#include "io/kubernetes/import/disruption_budget.h"
 #include "model/base/require.h"
 
 namespace muster::muster_v1 {

@@ -1,13 +1,15 @@
 // Settings of a command that override the policy of every snapshot it reads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::muster_v1 {
@@ -31,5 +33,13 @@ std::string remark_on_schedulers(const Snapshot& snapshot);
 // actions that there are.
 Result<Actions> parse_actions(std::string_view text);
 Result<std::vector<std::string>> parse_scheduler_names(std::string_view text);
+
+// The names of a policy's actions.
+inline constexpr std::array<std::pair<std::string_view, bool Actions::*>, 5> kActionNames = {
+    {{"place", &Actions::place},
+     {"consolidate", &Actions::consolidate},
+     {"reclaim", &Actions::reclaim},
+     {"preempt", &Actions::preempt},
+     {"stale", &Actions::stale}}};
 
 }  // namespace muster::muster_v1

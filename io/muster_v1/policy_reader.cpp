@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "io/muster_v1/policy_actions.h"
+#include "io/muster_v1/policy_overrides.h"
 #include "io/muster_v1/shared_fields.h"
 #include "io/muster_v1/snapshot_input.h"
 

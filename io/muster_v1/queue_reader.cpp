@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "io/muster_v1/gang_terms_reader.h"
+#include "io/muster_v1/shared_fields.h"
 #include "io/muster_v1/snapshot_input.h"
 
 namespace muster::muster_v1 {

@@ -12,6 +12,7 @@
 
 #include "io/json/reading.h"
 #include "io/muster_v1/pod_specs.h"
+#include "io/muster_v1/policy_overrides.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::muster_v1 {
@@ -140,5 +141,16 @@ void add_spec_objects(std::vector<json::KnownObject>& out);
 void add_affinity_objects(std::vector<json::KnownObject>& out);
 void add_disruption_budget_objects(std::vector<json::KnownObject>& out);
 void add_policy_objects(std::vector<json::KnownObject>& out);
+
+// What becomes of a snapshot between its reader and its problem.
+//
+// What SnapshotReader does to each snapshot that it has read: the policy's overrides, the remarks that depend on them,
+// and gangs that are held. Cost: O(pods).
+void settle(const PolicyOverrides& policy, Snapshot& snapshot);
+
+// The objects of snapshot lines and plan lines with their keys, as the readers know them; for checks of the schemas and
+// of docs/format.md.
+std::vector<json::KnownObject> known_snapshot_objects();
+std::vector<json::KnownObject> known_plan_objects();
 
 }  // namespace muster::muster_v1

@@ -10,7 +10,7 @@
 #include "io/json/json_document.h"
 #include "io/kubernetes/import.h"
 #include "io/muster_v1/policy_overrides.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::muster_v1 {

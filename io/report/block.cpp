@@ -6,6 +6,7 @@
 #include "model/base/require.h"
 
 namespace muster::reporting {
+
 namespace {
 
 // The longest common beginning that ends between two characters.

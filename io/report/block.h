@@ -2,6 +2,7 @@
 // previous one.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "io/json/json_writer.h"
+#include "model/base/index.h"
 
 namespace muster::reporting {
 
@@ -41,5 +43,41 @@ class TextTable {
 // JSON that may stand in a script element of a page: `<`, `>`, `&` and the two line separators of Unicode as escapes.
 // Requires that they occur inside strings only, as in all JSON. Cost: one pass.
 std::string script_safe(std::string_view json);
+
+// Columns that follow others in an object of a report page.
+//
+// -1: none.
+template <class Tag>
+std::int64_t number_of(Index<Tag> index) {
+  return index.is_none() ? -1 : static_cast<std::int64_t>(index.value());
+}
+
+// To thousandths, which no curve shows.
+inline void write_number(json::JsonWriter& json, double value) { json.decimal(std::llround(value * 1000), 1000); }
+
+// ,"key":[...] of a range; `value(item)` is a number. Cost: O(items).
+template <class Range, class Value>
+void add_numbers(json::JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
+  json.raw(",").string(key).raw(":[");
+  bool first = true;
+  for (const auto& item : items) {
+    json.separate(first);
+    write_number(json, value(item));
+  }
+  json.raw("]");
+}
+
+// The same; `value(item)` is a whole number.
+template <class Range, class Value>
+void add_counts(json::JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
+  json.raw(",");
+  write_column(json, key, items, value);
+}
+
+// The page that draws a report: one HTML file without any network requests.
+//
+// The page with its data, a JSON object as io/report/page/README.md describes. Requires valid JSON. The content of its
+// strings stays data: nothing in it can end the script element that holds it.
+std::string report_page(std::string_view data);
 
 }  // namespace muster::reporting

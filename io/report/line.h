@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "io/json/json_document.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::reporting {
 

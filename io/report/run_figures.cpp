@@ -3,12 +3,121 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
+#include "io/report/block.h"
 #include "model/base/require.h"
-#include "model/problem/gang_sizes.h"
+#include "model/problem/gang_tree.h"
 
 namespace muster::reporting {
+
+namespace {
+
+template <class Target, std::string_view Target::*Member>
+bool text(json::Reading& in, json::JsonValue v, Target& target) {
+  return in.read(v, target.*Member);
+}
+
+template <class Target, double Target::*Member>
+bool number(json::Reading& in, json::JsonValue v, Target& target) {
+  return in.read_weight(v, json::Reading::Zero::kAllowed, target.*Member);
+}
+
+template <std::optional<double> QueueSample::*Member>
+bool amount(json::Reading& in, json::JsonValue v, QueueSample& sample) {
+  return in.read_weight(v, json::Reading::Zero::kAllowed, (sample.*Member).emplace());
+}
+
+template <class Target, std::int64_t Target::*Member>
+bool count(json::Reading& in, json::JsonValue v, Target& target) {
+  return in.read_integer(v, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int64_t>::max(),
+                         target.*Member);
+}
+
+constexpr std::array<json::Field<json::Reading, EventHead>, 2> kHead = {
+    {{"time", number<EventHead, &EventHead::time>, true}, {"event", text<EventHead, &EventHead::event>, true}}};
+
+constexpr std::array<json::Field<json::Reading, QueueSample>, 3> kQueue = {
+    {{"name", text<QueueSample, &QueueSample::name>, true},
+     {"fairShare", amount<&QueueSample::fair_share>},
+     {"allocated", amount<&QueueSample::allocated>}}};
+
+template <class Event>
+bool queues(json::Reading& in, json::JsonValue v, Event& event) {
+  return json::read_list(in, v, kQueue, event.queues);
+}
+
+constexpr std::array<json::Field<json::Reading, HeaderEvent>, 3> kHeader = {
+    {{"policy", text<HeaderEvent, &HeaderEvent::policy>},
+     {"cycle", [](json::Reading& in, json::JsonValue v,
+                  HeaderEvent& event) { return !v.is(json::JsonKind::kString) || in.read(v, event.cycle); }},
+     {"queues", queues<HeaderEvent>}}};
+
+constexpr std::array<json::Field<json::Reading, SubmitEvent>, 5> kSubmit = {
+    {{"gang", text<SubmitEvent, &SubmitEvent::gang>},
+     {"queue", text<SubmitEvent, &SubmitEvent::queue>},
+     {"priority", count<SubmitEvent, &SubmitEvent::priority>},
+     {"pods", count<SubmitEvent, &SubmitEvent::pods>},
+     {"gpus", number<SubmitEvent, &SubmitEvent::gpus>}}};
+
+constexpr std::array<json::Field<json::Reading, GangEvent>, 4> kGang = {
+    {{"gang",
+      [](json::Reading& in, json::JsonValue v, GangEvent& event) {
+        event.gang_value = v;
+        return in.read(v, event.gang);
+      }},
+     {"reason", text<GangEvent, &GangEvent::reason>},
+     {"pods",
+      [](json::Reading& in, json::JsonValue v, GangEvent& event) {
+        event.pods = v.is(json::JsonKind::kArray) ? static_cast<std::int64_t>(v.size()) : 0;
+        return in.expect(v, json::JsonKind::kArray);
+      }},
+     {"lost", number<GangEvent, &GangEvent::lost>}}};
+
+constexpr std::array<json::Field<json::Reading, NodeEvent>, 2> kNode = {
+    {{"name", text<NodeEvent, &NodeEvent::name>}, {"change", text<NodeEvent, &NodeEvent::change>}}};
+
+using Waiting = CycleEvent::Waiting;
+constexpr std::array<json::Field<json::Reading, Waiting>, 2> kWaiting = {
+    {{"gangs", count<Waiting, &Waiting::gangs>, true}, {"gpus", number<Waiting, &Waiting::gpus>, true}}};
+
+constexpr std::array<json::Field<json::Reading, CycleEvent>, 10> kCycle = {
+    {{"running", count<CycleEvent, &CycleEvent::running>},
+     {"pending", count<CycleEvent, &CycleEvent::pending>},
+     {"placed", count<CycleEvent, &CycleEvent::placed>},
+     {"evicted", count<CycleEvent, &CycleEvent::evicted>},
+     {"moved", count<CycleEvent, &CycleEvent::moved>},
+     {"capacity", number<CycleEvent, &CycleEvent::capacity>},
+     {"allocated", number<CycleEvent, &CycleEvent::allocated>},
+     {"fragmentation", number<CycleEvent, &CycleEvent::fragmentation>},
+     {"queues", queues<CycleEvent>},
+     {"waiting", [](json::Reading& in, json::JsonValue v, CycleEvent& event) {
+        return !v.is(json::JsonKind::kObject) || json::read_fields(in, v, kWaiting, event.waiting);
+      }}}};
+
+}  // namespace
+
+bool read_event(json::Reading& in, json::JsonValue line, EventHead& head) {
+  return json::read_fields(in, line, kHead, head);
+}
+bool read_event(json::Reading& in, json::JsonValue line, HeaderEvent& event) {
+  return json::read_fields(in, line, kHeader, event);
+}
+bool read_event(json::Reading& in, json::JsonValue line, SubmitEvent& event) {
+  return json::read_fields(in, line, kSubmit, event);
+}
+bool read_event(json::Reading& in, json::JsonValue line, GangEvent& event) {
+  return json::read_fields(in, line, kGang, event);
+}
+bool read_event(json::Reading& in, json::JsonValue line, NodeEvent& event) {
+  return json::read_fields(in, line, kNode, event);
+}
+bool read_event(json::Reading& in, json::JsonValue line, CycleEvent& event) {
+  return json::read_fields(in, line, kCycle, event);
+}
+
 namespace {
 
 // Gangs of one size, or all.
@@ -126,6 +235,154 @@ void RunFigures::write(json::JsonWriter& json, const std::vector<GangOutcome>& g
     json.raw("}");
   }
   json.raw("]}");
+}
+
+namespace {
+
+void add_counts_of(const CyclePoint& before, CyclePoint& point) {
+  point.placed += before.placed;
+  point.evicted += before.evicted;
+  point.moved += before.moved;
+}
+
+}  // namespace
+
+void CycleCurves::add(CyclePoint point) {
+  add_counts_of(std::exchange(passed_over_, {}), point);
+  if (++since_kept_ < stride_) {
+    passed_over_ = std::move(point);
+    return;
+  }
+  since_kept_ = 0;
+  points_.push_back(std::move(point));
+  if (points_.size() >= 2 * kMostCycles) thin();
+}
+
+void CycleCurves::thin() {
+  std::vector<CyclePoint> kept;
+  for (std::size_t i = 1; i < points_.size(); i += 2) {
+    add_counts_of(points_[i - 1], points_[i]);
+    kept.push_back(std::move(points_[i]));
+  }
+  points_ = std::move(kept);
+  stride_ *= 2;
+}
+
+void CycleCurves::write(json::JsonWriter& json, const std::vector<std::string>& queues) const {
+  using Point = CyclePoint;
+  json.raw(R"(,"cycles":{"every":)").integer(static_cast<std::int64_t>(stride_));
+  add_numbers(json, "time", points_, [](const Point& point) { return point.time; });
+  add_numbers(json, "capacity", points_, [](const Point& point) { return point.capacity; });
+  add_numbers(json, "allocated", points_, [](const Point& point) { return point.allocated; });
+  add_numbers(json, "fragmentation", points_, [](const Point& point) { return point.fragmentation; });
+  add_counts(json, "running", points_, [](const Point& point) { return point.running; });
+  add_counts(json, "pending", points_, [](const Point& point) { return point.pending; });
+  add_counts(json, "placed", points_, [](const Point& point) { return point.placed; });
+  add_counts(json, "evicted", points_, [](const Point& point) { return point.evicted; });
+  add_counts(json, "moved", points_, [](const Point& point) { return point.moved; });
+  add_counts(json, "waitingGangs", points_, [](const Point& point) { return point.waiting_gangs; });
+  add_numbers(json, "waitingGpus", points_, [](const Point& point) { return point.waiting_gpus; });
+  json.raw(R"(,"queues":[)");
+  for (std::size_t queue = 0; queue < queues.size(); ++queue) {
+    const auto of = [&](const std::vector<double>& values) { return queue < values.size() ? values[queue] : 0.0; };
+    json.raw(queue == 0 ? R"({"name":)" : R"(,{"name":)").string(queues[queue]);
+    add_numbers(json, "fairShare", points_, [&](const Point& point) { return of(point.fair_share); });
+    add_numbers(json, "allocated", points_, [&](const Point& point) { return of(point.used); });
+    json.raw("}");
+  }
+  json.raw("]}");
+}
+
+void GangHistory::submit(const SubmitEvent& event, std::int32_t queue, double time) {
+  numbers_.insert_or_assign(std::string(event.gang), gangs_.size());
+  Gang& gang = gangs_.emplace_back();
+  gang.name = event.gang;
+  gang.queue = queue;
+  gang.priority = event.priority;
+  gang.pods = event.pods;
+  gang.gpus = event.gpus;
+  gang.submitted = time;
+}
+
+bool GangHistory::take(std::string_view what, const GangEvent& event, double time) {
+  const auto known = numbers_.find(std::string(event.gang));
+  if (known == numbers_.end()) return false;
+  const std::size_t number = known->second;
+  Gang& gang = gangs_[number];
+  if (what == "start") {
+    if (!gang.first_start) gang.first_start = time;
+    if (!gang.runs_since) running_gpus_ += gang.gpus;
+    gang.runs_since = time;
+    gang.evicted_for.clear();
+  } else if (what == "evict") {
+    gang.evicted_for = event.reason;
+  } else if (what == "interrupt") {
+    end_run(number, time, gang.evicted_for.empty() ? "interrupt" : gang.evicted_for);
+  } else if (what == "finish" || what == "drop") {
+    end_run(number, time, what);
+    gang.left = time;
+    gang.is_dropped = what == "drop";
+  }
+  return true;
+}
+
+void GangHistory::end_run(std::size_t number, double time, std::string_view how) {
+  Gang& gang = gangs_[number];
+  if (!gang.runs_since) return;
+  runs_.push_back({number, *gang.runs_since, time, std::string(how)});
+  gang.runs_since.reset();
+  running_gpus_ -= gang.gpus;
+}
+
+std::vector<GangOutcome> GangHistory::outcomes(double end) const {
+  std::vector<GangOutcome> outcomes;
+  outcomes.reserve(gangs_.size());
+  for (const Gang& gang : gangs_) {
+    GangOutcome& outcome = outcomes.emplace_back();
+    outcome.gpus = gang.gpus;
+    outcome.has_started = gang.first_start.has_value();
+    outcome.is_dropped = gang.is_dropped;
+    outcome.waited = gang.first_start.value_or(end) - gang.submitted;
+    if (gang.left && !gang.is_dropped) outcome.completed = *gang.left - gang.submitted;
+  }
+  return outcomes;
+}
+
+void GangHistory::write(json::JsonWriter& json, double end) const {
+  write_gangs(json);
+  write_runs(json, end);
+}
+
+void GangHistory::write_gangs(json::JsonWriter& json) const {
+  std::vector<std::string_view> names(gangs_.size());
+  std::ranges::transform(gangs_, names.begin(), &Gang::name);
+  json.raw(R"(,"gangs":{"name":)");
+  write_names(json, names);
+  add_counts(json, "queue", gangs_, [](const Gang& gang) { return gang.queue; });
+  add_counts(json, "priority", gangs_, [](const Gang& gang) { return gang.priority; });
+  add_counts(json, "pods", gangs_, [](const Gang& gang) { return gang.pods; });
+  add_numbers(json, "gpus", gangs_, [](const Gang& gang) { return gang.gpus; });
+  add_numbers(json, "submitted", gangs_, [](const Gang& gang) { return gang.submitted; });
+  add_numbers(json, "left", gangs_, [](const Gang& gang) { return gang.left.value_or(-1); });
+  add_counts(json, "dropped", gangs_, [](const Gang& gang) { return gang.is_dropped ? 1 : 0; });
+  json.raw("}");
+}
+
+void GangHistory::write_runs(json::JsonWriter& json, double end) const {
+  std::vector<Run> runs = runs_;
+  for (std::size_t i = 0; i < gangs_.size(); ++i) {
+    if (gangs_[i].runs_since) runs.push_back({i, *gangs_[i].runs_since, end, "end"});
+  }
+  std::ranges::stable_sort(runs, {}, &Run::gang);
+  TextTable texts;
+  json.raw(R"(,"runs":{)");
+  write_column(json, "gang", runs, [](const Run& run) { return run.gang; });
+  add_numbers(json, "from", runs, [](const Run& run) { return run.from; });
+  add_numbers(json, "to", runs, [](const Run& run) { return run.to; });
+  add_counts(json, "end", runs, [&](const Run& run) { return texts.number(run.end); });
+  json.raw(R"(,"texts":)");
+  texts.write(json);
+  json.raw("}");
 }
 
 }  // namespace muster::reporting

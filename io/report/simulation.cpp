@@ -4,7 +4,6 @@
 
 #include "io/json/reading.h"
 #include "io/report/block.h"
-#include "io/report/columns.h"
 #include "io/report/line.h"
 
 namespace muster::reporting {

@@ -11,11 +11,8 @@
 
 #include "io/json/json_document.h"
 #include "io/json/json_writer.h"
-#include "io/report/cycle_curves.h"
-#include "io/report/gang_history.h"
 #include "io/report/run_figures.h"
-#include "io/report/simulation_events.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::reporting {
 

@@ -1,5 +1,7 @@
 #include "io/snapshot_writer/records.h"
 
+#include <algorithm>
+
 namespace muster::snapshot_writer {
 
 namespace {
@@ -217,6 +219,229 @@ void write_unread(json::JsonWriter& writer, std::span<const UnreadKey> keys) {
     writer.raw("}");
   }
   writer.raw("]");
+}
+
+namespace {
+
+constexpr std::string_view kRequired = R"("requiredDuringSchedulingIgnoredDuringExecution":)";
+constexpr std::string_view kPreferred = R"("preferredDuringSchedulingIgnoredDuringExecution":)";
+constexpr Amount kMebi = Amount{1} << 20;
+
+std::string_view name_of(SelectorOperator op) {
+  switch (op) {
+    case SelectorOperator::kIn:
+      return "In";
+    case SelectorOperator::kNotIn:
+      return "NotIn";
+    case SelectorOperator::kExists:
+      return "Exists";
+    case SelectorOperator::kDoesNotExist:
+      return "DoesNotExist";
+    case SelectorOperator::kGt:
+      return "Gt";
+    case SelectorOperator::kLt:
+      break;
+  }
+  return "Lt";
+}
+
+// Calls `write` for each element, between brackets and with commas.
+template <class Elements, class Write>
+void write_list(json::JsonWriter& writer, const Elements& elements, const Write& write) {
+  bool first = true;
+  writer.raw("[");
+  for (const auto& element : elements) {
+    writer.separate(first);
+    write(element);
+  }
+  writer.raw("]");
+}
+
+void write_requirements(json::JsonWriter& writer, const std::vector<SelectorRequirement>& requirements) {
+  write_list(writer, requirements, [&](const SelectorRequirement& requirement) {
+    write_requirement(writer, requirement.key, name_of(requirement.op), requirement.values);
+  });
+}
+
+void write_node_term(json::JsonWriter& writer, const NodeSelectorTerm& term) {
+  bool first = true;
+  writer.raw("{");
+  if (!term.match_expressions.empty()) {
+    writer.separate(first).raw(R"("matchExpressions":)");
+    write_requirements(writer, term.match_expressions);
+  }
+  if (!term.match_fields.empty()) {
+    writer.separate(first).raw(R"("matchFields":)");
+    write_requirements(writer, term.match_fields);
+  }
+  writer.raw("}");
+}
+
+void write_node_terms(json::JsonWriter& writer, const std::vector<NodeSelectorTerm>& terms) {
+  writer.raw(R"({"nodeSelectorTerms":)");
+  write_list(writer, terms, [&](const NodeSelectorTerm& term) { write_node_term(writer, term); });
+  writer.raw("}");
+}
+
+void write_node_affinity(json::JsonWriter& writer, const NodeAffinity& affinity) {
+  if (!affinity.required && affinity.preferred.empty()) return;
+  bool first = true;
+  writer.raw(R"(,"nodeAffinity":{)");
+  if (affinity.required) {
+    writer.separate(first).raw(kRequired);
+    write_node_terms(writer, *affinity.required);
+  }
+  if (!affinity.preferred.empty()) {
+    writer.separate(first).raw(kPreferred);
+    write_list(writer, affinity.preferred, [&](const PreferredNodeTerm& preferred) {
+      writer.raw(R"({"weight":)").integer(preferred.weight).raw(R"(,"preference":)");
+      write_node_term(writer, preferred.term);
+      writer.raw("}");
+    });
+  }
+  writer.raw("}");
+}
+
+void write_tolerations(json::JsonWriter& writer, const std::vector<Toleration>& tolerations) {
+  if (tolerations.empty()) return;
+  writer.raw(R"(,"tolerations":)");
+  write_list(writer, tolerations, [&](const Toleration& toleration) {
+    write_toleration(writer, {toleration.key, toleration.exists ? "Exists" : "Equal", toleration.value,
+                              toleration.effect ? taint_effect_name(*toleration.effect) : std::string_view()});
+  });
+}
+
+void write_pod_term(json::JsonWriter& writer, const PodTerm& term) {
+  writer.raw(R"({"topologyKey":)").string(term.topology_key);
+  if (term.match_gang) writer.raw(R"(,"matchGang":true)");
+  if (term.selector) write_selector(writer, "labelSelector", *term.selector);
+  write_texts(writer, "namespaces", term.namespaces);
+  if (term.all_namespaces) writer.raw(R"(,"namespaceSelector":{})");
+  if (term.namespace_selector) write_selector(writer, "namespaceSelector", *term.namespace_selector);
+  writer.raw("}");
+}
+
+void write_pod_terms(json::JsonWriter& writer, const std::vector<PodTerm>& terms) {
+  write_list(writer, terms, [&](const PodTerm& term) { write_pod_term(writer, term); });
+}
+
+// One required term by itself, several as a list, preferred ones as Kubernetes writes them.
+void write_pod_affinity(json::JsonWriter& writer, std::string_view key, const std::vector<PodTerm>& required,
+                        const std::vector<PreferredPodTerm>& preferred) {
+  if (required.empty() && preferred.empty()) return;
+  writer.raw(",\"").raw(key).raw("\":");
+  if (preferred.empty() && required.size() == 1) return write_pod_term(writer, required.front());
+  if (preferred.empty()) return write_pod_terms(writer, required);
+  writer.raw("{");
+  if (!required.empty()) {
+    writer.raw(kRequired);
+    write_pod_terms(writer, required);
+    writer.raw(",");
+  }
+  writer.raw(kPreferred);
+  write_list(writer, preferred, [&](const PreferredPodTerm& one) {
+    writer.raw(R"({"weight":)").integer(one.weight).raw(R"(,"podAffinityTerm":)");
+    write_pod_term(writer, one.term);
+    writer.raw("}");
+  });
+  writer.raw("}");
+}
+
+void write_spread(json::JsonWriter& writer, const SpreadConstraint& spread) {
+  const bool is_hard = spread.when_unsatisfiable == Unsatisfiable::kDoNotSchedule;
+  writer.raw(R"({"maxSkew":)").integer(spread.max_skew);
+  write_text(writer, "topologyKey", spread.topology_key);
+  write_text(writer, "whenUnsatisfiable", is_hard ? "DoNotSchedule" : "ScheduleAnyway");
+  if (spread.selector) write_selector(writer, "labelSelector", *spread.selector);
+  if (spread.min_domains > 1) write_number(writer, "minDomains", spread.min_domains);
+  write_texts(writer, "matchLabelKeys", spread.match_label_keys);
+  if (!spread.honors_affinity) writer.raw(R"(,"nodeAffinityPolicy":"Ignore")");
+  if (spread.honors_taints) writer.raw(R"(,"nodeTaintsPolicy":"Honor")");
+  writer.raw("}");
+}
+
+}  // namespace
+
+std::string_view taint_effect_name(TaintEffect effect) {
+  switch (effect) {
+    case TaintEffect::kNoSchedule:
+      return "NoSchedule";
+    case TaintEffect::kNoExecute:
+      return "NoExecute";
+    case TaintEffect::kPreferNoSchedule:
+      break;
+  }
+  return "PreferNoSchedule";
+}
+
+void write_resource(json::JsonWriter& writer, const ResourceNames& names, const ResourceAmount& resource) {
+  const Amount amount = resource.amount;
+  writer.string(names[resource.resource]).raw(":");
+  if (resource.resource == kCpu && amount % 1000 == 0) {
+    writer.integer(amount / 1000);
+  } else if (resource.resource == kCpu) {
+    writer.raw("\"").integer(amount).raw("m\"");
+  } else if (resource.resource == kMemory && amount % kMebi == 0) {
+    writer.raw("\"").integer(amount / kMebi).raw("Mi\"");
+  } else {
+    writer.integer(amount);
+  }
+}
+
+void write_resources(json::JsonWriter& writer, const ResourceNames& names, const std::vector<ResourceAmount>& resources,
+                     Amount default_pods) {
+  const auto pods = std::ranges::find(resources, kPods, &ResourceAmount::resource);
+  bool first = true;
+  writer.raw(R"("resources":{)");
+  for (const ResourceAmount& resource : resources) {
+    if (resource.resource != kPods || resource.amount != default_pods)
+      write_resource(writer.separate(first), names, resource);
+  }
+  if (pods == resources.end() && default_pods != 0) write_resource(writer.separate(first), names, {kPods, 0});
+  writer.raw("}");
+}
+
+void write_labels(json::JsonWriter& writer, std::string_view key, const Labels& labels) {
+  if (labels.empty()) return;
+  bool first = true;
+  writer.raw(",\"").raw(key).raw("\":{");
+  for (const auto& [name, value] : labels) writer.separate(first).string(name).raw(":").string(value);
+  writer.raw("}");
+}
+
+void write_selector(json::JsonWriter& writer, std::string_view key, const LabelSelector& selector) {
+  writer.raw(",\"").raw(key).raw("\":{");
+  if (!selector.requirements.empty()) {
+    writer.raw(R"("matchExpressions":)");
+    write_requirements(writer, selector.requirements);
+  }
+  writer.raw("}");
+}
+
+void write_template(json::JsonWriter& writer, const ResourceNames& names, const PodSpec& spec) {
+  writer.raw("{");
+  write_resources(writer, names, spec.resources, 1);
+  write_gpu_request(writer, spec.gpu.kind, spec.gpu.devices, spec.gpu.share);
+  write_texts(writer, "gpuModels", spec.gpu_models);
+  write_labels(writer, "nodeSelector", spec.node_selector);
+  write_node_affinity(writer, spec.node_affinity);
+  write_tolerations(writer, spec.tolerations);
+  write_host_ports(writer, spec.host_ports);
+  writer.raw("}");
+}
+
+void write_own_constraints(json::JsonWriter& writer, const PodSpec& spec) {
+  write_pod_affinity(writer, "podAntiAffinity", spec.anti_affinity, spec.preferred_anti_affinity);
+  write_pod_affinity(writer, "podAffinity", spec.affinity, spec.preferred_affinity);
+  if (!spec.topology_spread.empty()) {
+    writer.raw(R"(,"topologySpread":)");
+    write_list(writer, spec.topology_spread, [&](const SpreadConstraint& spread) { write_spread(writer, spread); });
+  }
+  if (spec.volume_terms) {
+    writer.raw(R"(,"volumeNodeAffinity":{"required":)");
+    write_node_terms(writer, *spec.volume_terms);
+    writer.raw("}");
+  }
 }
 
 }  // namespace muster::snapshot_writer

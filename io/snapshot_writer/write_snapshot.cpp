@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "io/snapshot_writer/pod_spec_writer.h"
 #include "io/snapshot_writer/records.h"
 #include "model/base/require.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/kubernetes/object/documents.h"
-#include "io/kubernetes/object/latest_instant.h"
+#include "io/kubernetes/object/instants.h"
 #include "io/kubernetes/object/slim.h"
 #include "model/base/require.h"
 

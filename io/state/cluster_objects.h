@@ -14,9 +14,9 @@
 
 #include "io/json/json_document.h"
 #include "io/kubernetes/import/named_objects.h"
-#include "io/kubernetes/items.h"
-#include "io/kubernetes/kinds.h"
-#include "model/base/error.h"
+#include "io/kubernetes/object/items.h"
+#include "io/kubernetes/object/kinds.h"
+#include "model/base/error_code.h"
 
 namespace muster::state {
 

@@ -8,7 +8,7 @@
 
 #include "io/json/json_document.h"
 #include "io/state/cluster_objects.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/state/kept_snapshot.h"
 
 namespace muster::state {

@@ -5,6 +5,7 @@
 #include "model/base/code_table.h"
 
 namespace muster {
+
 namespace {
 
 constexpr CodeTable<ErrorCode, kErrorCodes> kTexts = {{{ErrorCode::kNone, ""},

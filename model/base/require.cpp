@@ -9,7 +9,7 @@
 namespace muster {
 
 void fail_requirement(const char* file, int line, const char* condition) {
-  // From the project's folder on, whatever the compiler was told: "model/random.cpp".
+  // The last folder and the file, whatever the compiler was told: "base/require.cpp".
   std::string_view path = file;
   const std::size_t folder = path.rfind('/', path.rfind('/') - 1);
   if (folder != std::string_view::npos) path.remove_prefix(folder + 1);

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// Parts of time, in 0 .. 1. Without a clock they are parts of the counted work (solver/budget/work_limit.h). Of what is
+// Parts of time, in 0 .. 1. Without a clock they are parts of the counted work (solver/budget/deadline.h). Of what is
 // left when the stage begins, unless said otherwise. Chosen by the plans of OpenB and of contended clusters; no ranges
 // were recorded. Parts of one meaning share one number.
 struct TimeParts {

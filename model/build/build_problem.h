@@ -1,7 +1,7 @@
 // From a snapshot, all names, to the problem, all indices.
 #pragma once
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/snapshot.h"
 

@@ -13,7 +13,6 @@
 
 #include "model/build/stages.h"
 #include "model/snapshot/filters.h"
-#include "model/snapshot/pod_selection.h"
 
 namespace muster {
 namespace {

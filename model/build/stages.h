@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/base/interning.h"
 #include "model/problem/problem.h"
 #include "model/problem/work.h"

@@ -1,9 +1,5 @@
-// The waiting gangs that have their turn within the quotas, and those that are kept back for another one
-// (docs/semantics.md, "Over time").
-//
-// A gang that is not preemptible is counted in the nearest queue above it that has a quota of GPUs. Of each such queue
-// the gangs are chosen that fill what is left of the quota; large ones among them may still have to wait for nodes.
-// Source: EASY backfilling (Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995), with one head for each queue.
+#include "model/build/turns.h"
+
 #include <algorithm>
 #include <compare>
 #include <cstddef>
@@ -14,17 +10,144 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/require.h"
 #include "model/base/saturating.h"
 #include "model/base/tuning.h"
-#include "model/build/node_ends.h"
 #include "model/build/stages.h"
-#include "model/build/turn_bounds.h"
 #include "model/problem/best_fill.h"
 #include "model/problem/exceeded.h"
 #include "model/problem/gang_tree.h"
 #include "model/problem/quota_queue.h"
 
 namespace muster {
+
+NodeEnds::NodeEnds(const Problem& problem)
+    : problem_(problem), ends_(problem.nodes.size(), problem.snapshot->time), taken_(problem.nodes.size(), false) {
+  for (const Pod& pod : problem.pods) {
+    const bool is_there = pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
+    if (!is_there || !problem.pod_classes[pod.pod_class].counts_as_gpu) continue;
+    ends_[pod.node] = std::max(ends_[pod.node], problem.gangs[pod.gang].times.expected_end);
+  }
+}
+
+std::optional<TakenNodes> NodeEnds::take(const Gang& gang) {
+  std::vector<PodIndex> pods;
+  for (const PodIndex pod : gang.pods) {
+    if (problem_.pods[pod].status == PodStatus::kPending) pods.push_back(pod);
+  }
+  MUSTER_REQUIRE(!pods.empty());
+  const PodIndex largest = *std::ranges::max_element(pods, {}, [&](PodIndex pod) { return devices(pod); });
+  const auto wanted = static_cast<std::size_t>(
+      std::ranges::count_if(pods, [&](PodIndex pod) { return 2 * devices(pod) > devices(largest); }));
+  const TakenNodes none_needed{problem_.snapshot->time, {}};
+  if (wanted == 0) return none_needed;
+  std::vector<NodeIndex> nodes = first_of(queue_for(largest), wanted);
+  if (nodes.size() < wanted) return fits_beside_others(largest) ? std::optional(none_needed) : std::nullopt;
+  for (const NodeIndex node : nodes) taken_[node] = true;
+  const Nanoseconds empty_at = ends_[nodes.back()];
+  return TakenNodes{empty_at, std::move(nodes)};
+}
+
+NodeEnds::NodeQueue& NodeEnds::queue_for(PodIndex pod) {
+  const auto [found, is_new] = queues_.try_emplace(problem_.pods[pod].pod_class);
+  NodeQueue& queue = found->second;
+  if (!is_new) return queue;
+  for (const NodeIndex node : problem_.nodes.indices()) {
+    const NodeClassIndex node_class = problem_.nodes[node].node_class;
+    const std::int32_t count = reported_devices(node_class);
+    const bool suits = count >= devices(pod) && count < 2 * devices(pod);
+    if (suits && problem_.class_of(pod).allowed[node_class.value()]) queue.nodes.push_back(node);
+  }
+  std::ranges::stable_sort(queue.nodes, {}, [&](NodeIndex node) { return ends_[node]; });
+  return queue;
+}
+
+std::vector<NodeIndex> NodeEnds::first_of(NodeQueue& queue, std::size_t wanted) const {
+  while (queue.next < queue.nodes.size() && taken_[queue.nodes[queue.next]]) ++queue.next;
+  std::vector<NodeIndex> first;
+  for (std::size_t i = queue.next; i < queue.nodes.size() && first.size() < wanted; ++i) {
+    if (!taken_[queue.nodes[i]]) first.push_back(queue.nodes[i]);
+  }
+  return first;
+}
+
+// Pods that hold more devices are gone once the node is empty.
+std::int32_t NodeEnds::reported_devices(NodeClassIndex node_class) const {
+  return as_reported(problem_, problem_.node_classes[node_class]).device_count;
+}
+
+bool NodeEnds::fits_beside_others(PodIndex pod) const {
+  return std::ranges::any_of(problem_.node_classes.indices(), [&](NodeClassIndex node_class) {
+    return problem_.class_of(pod).allowed[node_class.value()] && reported_devices(node_class) >= 2 * devices(pod);
+  });
+}
+
+TurnBounds::TurnBounds(const Problem& problem)
+    : problem_(problem), sums_(problem.queues.size()), limited_(problem.lists.other_limits.size(), 0) {
+  for (const QueueIndex queue : problem.queues.indices())
+    sums_[queue].non_preemptible = problem.queues[queue].core_usage;
+  for (const Pod& pod : problem.pods) {
+    const Gang& gang = problem.gangs[pod.gang];
+    if (pod.status != PodStatus::kRunning || gang.queue.is_none()) continue;
+    const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+    add(gang.queue, queue_usage(pod_class, problem.class_of(pod.node)), gang.preemptible);
+    add_limited(gang.queue, [&](ResourceIndex resource) { return pod_class.request[resource.value()]; });
+  }
+}
+
+void TurnBounds::add(const Gang& gang) {
+  MUSTER_REQUIRE(!gang.queue.is_none());
+  const auto least = [&](const auto& of_class) {
+    return least_sum(problem_, gang, [&](PodIndex pod) { return of_class(problem_.class_of(pod)); });
+  };
+  const auto least_of = [&](ResourceIndex resource) {
+    return least([resource](const PodClass& pod_class) { return pod_class.request[resource.value()]; });
+  };
+  QueueAmounts amounts{};
+  amounts[kQueueGpu] = least([](const PodClass& pod_class) { return pod_class.smallest_gpu_usage; });
+  amounts[kQueueCpu] = least_of(kCpu);
+  amounts[kQueueMemory] = least_of(kMemory);
+  add(gang.queue, amounts, false);
+  add_limited(gang.queue, least_of);
+}
+
+template <class AmountOf>
+void TurnBounds::add_limited(QueueIndex queue, const AmountOf& amount_of) {
+  for (const OtherLimitIndex limit : problem_.queues[queue].other_limits)
+    limited_[limit] = saturating_add(limited_[limit], amount_of(problem_.lists.other_limits[limit].resource));
+}
+
+void TurnBounds::add(QueueIndex queue, const QueueAmounts& amounts, bool preemptible) {
+  for (const QueueIndex at : problem_.queues[queue].ancestors) {
+    for (std::size_t i = 0; i < kQueueResources; ++i) {
+      Amount& all = sums_[at].all[i];
+      all = saturating_add(all, amounts[i]);
+      Amount& strict = sums_[at].non_preemptible[i];
+      if (!preemptible) strict = saturating_add(strict, amounts[i]);
+    }
+  }
+}
+
+bool TurnBounds::hold(QueueIndex queue) const {
+  const auto is_within = [](Amount sum, Amount bound) { return bound == kUnlimited || sum <= bound; };
+  const auto is_kept = [&](OtherLimitIndex limit) {
+    return limited_[limit] <= problem_.lists.other_limits[limit].limit;
+  };
+  if (!std::ranges::all_of(problem_.queues[queue].other_limits, is_kept)) return false;
+  return std::ranges::all_of(problem_.queues[queue].ancestors, [&](QueueIndex at) {
+    const Queue& bounds = problem_.queues[at];
+    return std::ranges::equal(sums_[at].all, bounds.limit, is_within) &&
+           std::ranges::equal(sums_[at].non_preemptible, bounds.quota, is_within);
+  });
+}
+
+// The waiting gangs that have their turn within the quotas, and those that are kept back for another one
+// (docs/semantics.md, "Over time").
+//
+// A gang that is not preemptible is counted in the nearest queue above it that has a quota of GPUs. Of each such queue
+// the gangs are chosen that fill what is left of the quota; large ones among them may still have to wait for nodes.
+// Source: EASY backfilling (Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995), with one head for each queue.
+
 namespace {
 
 constexpr MicroGpu kOneGpu = 1'000'000;

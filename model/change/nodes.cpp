@@ -3,8 +3,8 @@
 #include <string>
 #include <unordered_set>
 
-#include "model/change/node_trouble.h"
-#include "model/change/parts.h"
+#include "model/change/change.h"
+#include "model/change/merge.h"
 #include "model/problem/next_snapshot.h"
 
 namespace muster::change {

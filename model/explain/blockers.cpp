@@ -2,15 +2,54 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
+#include "model/base/code_table.h"
 #include "model/base/require.h"
+#include "model/base/saturating.h"
 #include "model/explain/reason.h"
 #include "model/explain/supply_sums.h"
 #include "model/problem/exceeded.h"
-#include "model/problem/holds.h"
 #include "model/snapshot/filters.h"
 
 namespace muster::explain {
+
+namespace {
+
+constexpr CodeTable<FilterCode, kFilterCodes> kTexts = {{{FilterCode::kUnschedulable, "Unschedulable"},
+                                                         {FilterCode::kUntoleratedTaint, "UntoleratedTaint"},
+                                                         {FilterCode::kNodeSelector, "NodeSelector"},
+                                                         {FilterCode::kNodeAffinity, "NodeAffinity"},
+                                                         {FilterCode::kVolumeNodeAffinity, "VolumeNodeAffinity"},
+                                                         {FilterCode::kPodAntiAffinity, "PodAntiAffinity"},
+                                                         {FilterCode::kPodAffinity, "PodAffinity"},
+                                                         {FilterCode::kTopologySpread, "TopologySpread"},
+                                                         {FilterCode::kGpuModel, "GpuModel"},
+                                                         {FilterCode::kReserved, "Reserved"},
+                                                         {FilterCode::kHostPorts, "HostPorts"},
+                                                         {FilterCode::kInsufficientGpu, "InsufficientGpu"},
+                                                         {FilterCode::kInsufficientCpu, "InsufficientCpu"},
+                                                         {FilterCode::kInsufficientMemory, "InsufficientMemory"},
+                                                         {FilterCode::kInsufficient, "Insufficient"},
+                                                         {FilterCode::kInsufficientPods, "InsufficientPods"},
+                                                         {FilterCode::kTopology, "Topology"},
+                                                         {FilterCode::kAvailable, "Available"}}};
+static_assert(is_in_order(kTexts));
+
+}  // namespace
+
+std::string filter_text(const Filter& filter) {
+  if (filter.code == FilterCode::kInsufficient) return insufficient_text(filter.resource);
+  return std::string(text_of(kTexts, filter.code));
+}
+
+std::optional<Filter> find_filter(std::string_view text) {
+  const auto code = code_of(kTexts, text);
+  if (code && code != FilterCode::kInsufficient) return Filter{*code};
+  if (auto resource = insufficient_resource(text)) return Filter{FilterCode::kInsufficient, *std::move(resource)};
+  return std::nullopt;
+}
+
 namespace {
 
 std::string words_of(FilterCode filter, const std::string& detail) {
@@ -220,6 +259,41 @@ BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, P
     });
   };
   return charge_groups(problem, room, pod_class, single_nodes(problem), is_outside);
+}
+
+const PodCensus::ClassCount& PodCensus::of(PodClassIndex index) {
+  const auto [at, is_new] = counts_.try_emplace(index);
+  if (!is_new) return at->second;
+  ClassCount& counted = at->second;
+  const PodClass& pod_class = problem_.pod_classes[index];
+  const std::size_t mark = room_.mark();
+  const NodeGroups& groups = groups_for(pod_class);
+  for (const NodeClassIndex node_class : problem_.node_classes.indices()) {
+    if (!pod_class.allowed[node_class.value()]) continue;
+    for (const AlikeNodes& alike : groups[node_class]) {
+      const std::int64_t pods = room_.count(pod_class, alike.node, kLargest);
+      if (pods == 0) continue;
+      counted.total = saturating_add(counted.total, saturating_multiply(pods, alike.nodes));
+      if (pods < kLargest) room_.put_alone(pod_class, alike.node, pods);
+    }
+  }
+  counted.full = tally_blockers(problem_, room_, index, groups);
+  room_.roll_back(mark);
+  return counted;
+}
+
+const BlockerTally& PodCensus::fresh_tally(PodClassIndex index) {
+  of(index);
+  std::optional<BlockerTally>& fresh = counts_[index].fresh;
+  if (!fresh) fresh = tally_blockers(problem_, room_, index, groups_for(problem_.pod_classes[index]));
+  return *fresh;
+}
+
+const NodeGroups& PodCensus::groups_for(const PodClass& pod_class) {
+  const bool is_plain = !pod_class.has_inter_pod_rules();
+  NodeGroups& groups = is_plain ? alike_ : single_;
+  if (groups.size() == 0) groups = is_plain ? alike_nodes(problem_, room_) : single_nodes(problem_);
+  return groups;
 }
 
 }  // namespace muster::explain

@@ -1,19 +1,65 @@
 // Which filter keeps a pod off each node: counts for programs, and the message in the wording of Kubernetes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "model/explain/blocker.h"
 #include "model/explain/reasons_need.h"
 #include "model/explain/reasons_packing.h"
 #include "model/explain/reasons_room.h"
 #include "model/problem/problem.h"
 
 namespace muster::explain {
+
+// What keeps a pod off nodes: docs/semantics.md, "What excludes each node". Codes here, text in plan lines.
+//
+// In the order in which the filters are checked.
+enum class FilterCode : std::uint8_t {
+  kUnschedulable,
+  kUntoleratedTaint,
+  kNodeSelector,
+  kNodeAffinity,
+  kVolumeNodeAffinity,
+  kPodAntiAffinity,
+  kPodAffinity,
+  kTopologySpread,
+  kGpuModel,
+  kReserved,  // held for another gang
+  kHostPorts,
+  kInsufficientGpu,
+  kInsufficientCpu,
+  kInsufficientMemory,
+  kInsufficient,  // of any other resource
+  kInsufficientPods,
+  kTopology,
+  kAvailable  // no filter: the node could take the pod
+};
+inline constexpr std::size_t kFilterCodes = static_cast<std::size_t>(FilterCode::kAvailable) + 1;
+
+struct Filter {
+  FilterCode code = FilterCode::kAvailable;
+  std::string resource = {};  // of kInsufficient: its name, as in snapshots; else empty
+
+  friend bool operator==(const Filter&, const Filter&) = default;
+};
+
+// "InsufficientGpu", "Insufficientrdma/hca", "NodeSelector".
+std::string filter_text(const Filter& filter);
+
+// The filter with exactly this text; none if there is no such filter.
+std::optional<Filter> find_filter(std::string_view text);
+
+struct Blocker {
+  Filter filter;
+  std::int64_t nodes = 0;
+};
 
 // Nodes charged to the first filter that excludes them. The counts add up to the nodes that were charged.
 class BlockerTally {
@@ -57,5 +103,35 @@ BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, P
 // The same, node by node; `packing` names the domains chosen for the groups above `leaf`.
 BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class, GroupIndex leaf,
                             const Packing& packing);
+
+// How many pods of each class fit into what is free after a plan, and what keeps further ones off the nodes.
+//
+// Counts each class once, when first asked for, as if no other pods came. Cost: O(nodes) for each class; nodes with
+// equal free capacity are examined together unless rules relate the class to the pods on them.
+class PodCensus {
+ public:
+  // `room` outlives the object; it is working memory, and restored.
+  PodCensus(const Problem& problem, RemainingRoom& room) : problem_(problem), room_(room) {}
+  PodCensus(const PodCensus&) = delete;
+  PodCensus& operator=(const PodCensus&) = delete;
+
+  struct ClassCount {
+    std::int64_t total = 0;             // pods that fit on all nodes together
+    BlockerTally full;                  // of one more, once they are there
+    std::optional<BlockerTally> fresh;  // of one, before
+  };
+  // All of these require that nothing is put into the room except what the snapshot and the plan have.
+  const ClassCount& of(PodClassIndex pod_class);
+  const BlockerTally& fresh_tally(PodClassIndex pod_class);
+  bool has(PodClassIndex pod_class) const { return counts_.contains(pod_class); }
+
+ private:
+  const NodeGroups& groups_for(const PodClass& pod_class);
+
+  const Problem& problem_;
+  RemainingRoom& room_;
+  std::unordered_map<PodClassIndex, ClassCount> counts_;
+  NodeGroups alike_, single_;  // made when first asked for
+};
 
 }  // namespace muster::explain

@@ -7,7 +7,7 @@
 #include "model/base/saturating.h"
 #include "model/base/words.h"
 #include "model/explain/alike_victims.h"
-#include "model/problem/holds.h"
+#include "model/problem/exceeded.h"
 
 namespace muster::explain {
 namespace {

@@ -7,9 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/explain/pod_census.h"
+#include "model/explain/blockers.h"
 #include "model/explain/reason.h"
-#include "model/explain/reason_subject.h"
 #include "model/explain/reasons_packing.h"
 #include "model/explain/reasons_plain.h"
 #include "model/explain/reasons_room.h"

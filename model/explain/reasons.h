@@ -7,12 +7,9 @@
 #include <vector>
 
 #include "model/base/interning.h"
-#include "model/explain/blocker.h"
 #include "model/explain/blockers.h"
 #include "model/explain/fit_reasons.h"
-#include "model/explain/pod_census.h"
 #include "model/explain/reason.h"
-#include "model/explain/reason_subject.h"
 #include "model/explain/reasons_make_room.h"
 #include "model/explain/reasons_packing.h"
 #include "model/explain/reasons_room.h"

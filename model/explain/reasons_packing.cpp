@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/problem/holds.h"
+#include "model/problem/exceeded.h"
 
 namespace muster::explain {
 namespace {

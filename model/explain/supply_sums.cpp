@@ -6,7 +6,6 @@
 
 #include "model/base/saturating.h"
 #include "model/problem/exceeded.h"
-#include "model/problem/holds.h"
 
 namespace muster::explain {
 namespace {

@@ -14,11 +14,9 @@
 #include "model/base/interning.h"
 #include "model/base/saturating.h"
 #include "model/base/tuning.h"
-#include "model/forecast/gang_demand.h"
 #include "model/forecast/node_residual.h"
-#include "model/forecast/queue_room.h"
 #include "model/forecast/quota_heads.h"
-#include "model/problem/end_state.h"
+#include "model/problem/next_snapshot.h"
 #include "model/problem/quota_queue.h"
 
 namespace muster::forecast {

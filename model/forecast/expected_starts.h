@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-#include "model/forecast/start_obstacle.h"
+#include "model/forecast/quota_heads.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

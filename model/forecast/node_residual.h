@@ -9,8 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "model/forecast/gang_demand.h"
-#include "model/forecast/start_obstacle.h"
+#include "model/forecast/quota_heads.h"
 #include "model/problem/problem.h"
 
 namespace muster::forecast {

@@ -10,10 +10,10 @@
 #include "model/objective/gang_units.h"
 #include "model/objective/level_values.h"
 #include "model/objective/levels.h"
-#include "model/objective/node_end.h"
+#include "model/objective/possibilities.h"
 #include "model/objective/wholeness.h"
-#include "model/problem/end_state.h"
 #include "model/problem/eviction_loss.h"
+#include "model/problem/next_snapshot.h"
 
 namespace muster {
 namespace {

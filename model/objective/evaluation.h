@@ -6,7 +6,7 @@
 
 #include "model/objective/fair_share.h"
 #include "model/objective/levels.h"
-#include "model/objective/node_end.h"
+#include "model/objective/possibilities.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "model/base/saturating.h"
-#include "model/objective/node_end.h"
-#include "model/problem/end_state.h"
+#include "model/objective/possibilities.h"
 #include "model/problem/exceeded.h"
+#include "model/problem/next_snapshot.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

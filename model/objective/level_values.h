@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "model/objective/fair_share.h"
-#include "model/objective/node_end.h"
+#include "model/objective/possibilities.h"
 #include "model/objective/subset_sums.h"
-#include "model/problem/end_state.h"
+#include "model/problem/next_snapshot.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

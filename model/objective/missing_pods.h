@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/objective/fractional_knapsack.h"
 #include "model/objective/levels.h"
 #include "model/objective/possibilities.h"
+#include "model/objective/subset_sums.h"
 #include "model/problem/problem.h"
 
 namespace muster {

@@ -9,7 +9,7 @@
 #include "model/base/saturating.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/level_values.h"
-#include "model/objective/node_end.h"
+#include "model/objective/possibilities.h"
 #include "model/objective/preferred_terms.h"
 #include "model/problem/exceeded.h"
 

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "model/problem/gang_tree.h"
@@ -51,5 +55,31 @@ class Possibilities {
   std::vector<bool> fits_somewhere_;  // by pod class
   std::vector<bool> may_be_placed_;
 };
+
+// What is free on a node once a plan has been carried out.
+//
+// What is free on the node and on its devices (fully taken ones may be left out).
+struct NodeEnd {
+  NodeClassIndex node_class;
+  std::span<const Amount> free;
+  std::span<const DeviceUnits> free_devices;
+};
+
+// Which engine a plan comes from, and what is proven of it: `solver` of docs/format.md, "Plan".
+enum class Origin : std::uint8_t { kGreedy, kSearch, kMilp, kNone };  // none: the plan does nothing
+enum class Proof : std::uint8_t { kOptimal, kWithinGap, kHeuristic };
+
+inline constexpr std::array kOrigins = {Origin::kGreedy, Origin::kSearch, Origin::kMilp, Origin::kNone};
+inline constexpr std::array kProofs = {Proof::kOptimal, Proof::kWithinGap, Proof::kHeuristic};
+
+constexpr std::string_view origin_name(Origin origin) {
+  constexpr std::array<std::string_view, kOrigins.size()> kNames = {"greedy", "search", "milp", "none"};
+  return kNames[static_cast<std::size_t>(origin)];
+}
+
+constexpr std::string_view proof_name(Proof proof) {
+  constexpr std::array<std::string_view, kProofs.size()> kNames = {"optimal", "withinGap", "heuristic"};
+  return kNames[static_cast<std::size_t>(proof)];
+}
 
 }  // namespace muster

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "model/problem/end_state.h"
+#include "model/problem/next_snapshot.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

@@ -12,7 +12,7 @@
 #include "model/objective/free_room.h"
 #include "model/objective/least_broken.h"
 #include "model/objective/levels.h"
-#include "model/objective/node_end.h"
+#include "model/objective/possibilities.h"
 
 namespace muster {
 namespace {

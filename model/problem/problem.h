@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/base/index.h"
 #include "model/problem/disruption_budgets.h"
 #include "model/snapshot/snapshot.h"
@@ -40,7 +40,7 @@ struct NodeClass {
   // Rule Exceeded, see model/problem/exceeded.h: `capacity` and `device_count` are what the pods on the nodes take.
   bool devices_closed = false;  // more devices are in use than the nodes report
   NodeClassIndex reported;      // the class with what the nodes report; none if nothing is exceeded
-  GangIndex held_for;           // the gang for which the nodes are held (model/problem/holds.h); none: they are not
+  GangIndex held_for;           // the gang for which the nodes are held (model/problem/exceeded.h); none: they are not
   DeviceUnits device_capacity() const { return (device_memory_mib == 0 ? 1 : device_memory_mib) * 1'000'000; }
 };
 

@@ -13,7 +13,6 @@
 #include "model/base/saturating.h"
 #include "model/base/tuning.h"
 #include "model/referee/case.h"
-#include "model/referee/empty_nodes.h"
 #include "model/referee/fill.h"
 #include "model/referee/forecast.h"
 #include "model/referee/least.h"

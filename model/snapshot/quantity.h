@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster {

@@ -19,7 +19,7 @@
 
 #include "model/base/block_vector.h"
 #include "model/base/index.h"
-#include "model/snapshot/warning.h"
+#include "model/snapshot/unread.h"
 
 namespace muster {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
 #include "model/state/link_keeper.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "model/problem/holds.h"
+#include "model/problem/exceeded.h"
 
 namespace muster::answers {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/explain/blockers.h"
-#include "solver/answers/waiting_gang.h"
+#include "solver/answers/standing.h"
 
 namespace muster::answers {
 

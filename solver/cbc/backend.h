@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "solver/cbc/lane.h"
-#include "solver/cbc/milp_request.h"
+#include "solver/cbc/channel.h"
+#include "solver/cbc/worker_protocol.h"
 #include "solver/lp/milp.h"
 
 namespace muster::cbc {

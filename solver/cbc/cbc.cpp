@@ -26,7 +26,6 @@
 
 #include "model/base/require.h"
 #include "model/base/tuning.h"
-#include "solver/cbc/integrality.h"
 #pragma GCC diagnostic pop
 
 namespace muster::cbc {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 namespace muster::cbc {
+
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4d535452;  // marks a message: other data may be written to the descriptor

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "solver/cbc/spawn_attributes.h"
-
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
 
 namespace muster::cbc {

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 namespace muster::cbc {
+
 namespace {
 
 class ByteWriter {

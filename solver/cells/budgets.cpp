@@ -5,6 +5,7 @@
 #include <tuple>
 
 namespace muster::cells {
+
 namespace {
 
 using Amounts = std::vector<Amount>;  // of gpu, cpu and memory, then of the other resources that are bounded

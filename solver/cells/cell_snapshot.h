@@ -7,7 +7,6 @@
 #include "model/problem/problem.h"
 #include "model/snapshot/snapshot.h"
 #include "solver/cells/budgets.h"
-#include "solver/cells/cells.h"
 
 namespace muster::cells {
 

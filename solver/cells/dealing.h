@@ -6,7 +6,7 @@
 
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
-#include "solver/cells/cells.h"
+#include "solver/cells/budgets.h"
 
 namespace muster::cells {
 
@@ -25,5 +25,15 @@ Indexed<GangIndex, std::uint8_t> scattered_gangs(const Problem& problem, const D
 
 // Whether a gang reaches beyond its cell: it must meet other pods, or be spread evenly among nodes.
 bool looks_beyond_cells(const Problem& problem, const Gang& gang);
+
+// Nodes of a cluster, dealt to cells.
+//
+// Fills in `names` and `cell_of_node`.
+void deal_nodes(const Problem& problem, const DealingOptions& options, Dealing& dealing);
+
+// Of each node: what running and releasing pods use of gpu (MicroGpu), cpu, memory.
+Indexed<NodeIndex, QueueAmounts> used_of_nodes(const Problem& problem);
+// What nodes of a class have of the same.
+QueueAmounts capacity_of(const NodeClass& node_class);
 
 }  // namespace muster::cells

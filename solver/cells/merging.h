@@ -11,7 +11,7 @@
 #include "model/objective/levels.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
-#include "solver/cells/cells.h"
+#include "solver/cells/budgets.h"
 
 namespace muster::cells {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "solver/budget/deadline.h"
-#include "solver/cbc/lane.h"
+#include "solver/cbc/channel.h"
 #include "solver/lp/milp.h"
 
 namespace muster::choice {

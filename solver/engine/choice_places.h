@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/planned_eviction.h"
 #include "solver/column_generation/restricted_master.h"
 #include "solver/formulation/formulation.h"
 #include "solver/slots/slots.h"

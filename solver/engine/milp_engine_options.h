@@ -9,7 +9,6 @@
 #include "model/base/tuning.h"
 #include "solver/budget/deadline.h"
 #include "solver/budget/milp_parts.h"
-#include "solver/budget/trace.h"
 #include "solver/column_generation/price_memory.h"
 #include "solver/lp/sum_bounds.h"
 

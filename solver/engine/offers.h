@@ -6,8 +6,6 @@
 
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
-#include "heuristics/state/planned_eviction.h"
-#include "heuristics/state/stop_request.h"
 #include "solver/column_generation/restricted_master.h"
 #include "solver/engine/milp_engine_options.h"
 #include "solver/engine/milp_outcome.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
-#include "heuristics/state/planned_eviction.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"

@@ -10,7 +10,6 @@
 #include "heuristics/placement/node_choice.h"
 #include "heuristics/state/binding_order.h"
 #include "heuristics/state/groups.h"
-#include "heuristics/state/staying.h"
 
 namespace muster::engine {
 

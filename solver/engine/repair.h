@@ -6,9 +6,9 @@
 
 #include "heuristics/placement/node_choice.h"
 #include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/planned_eviction.h"
 #include "solver/budget/deadline.h"
 #include "solver/column_generation/restricted_master.h"
 #include "solver/formulation/demand.h"

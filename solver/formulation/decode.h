@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/planned_eviction.h"
 #include "solver/formulation/formulation.h"
 
 namespace muster::formulation {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
-#include "heuristics/state/planned_eviction.h"
 #include "model/problem/problem.h"
 #include "solver/formulation/demand.h"
 #include "solver/formulation/formulation.h"

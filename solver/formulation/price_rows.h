@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "heuristics/preemption/eviction_price.h"
+#include "heuristics/preemption/eviction_rules.h"
 #include "solver/formulation/demand.h"
 #include "solver/lp/model_builder.h"
 

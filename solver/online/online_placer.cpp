@@ -11,10 +11,8 @@
 #include "heuristics/policies/online_tie_break.h"
 #include "model/base/require.h"
 #include "model/base/tuning.h"
-#include "solver/online/online_batch.h"
 #include "solver/online/online_bids.h"
 #include "solver/online/online_states.h"
-#include "solver/online/type_balance.h"
 
 namespace muster::online {
 

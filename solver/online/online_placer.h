@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "heuristics/policies/online_value.h"
-#include "solver/online/online_place.h"
+#include "solver/online/online_bids.h"
 
 namespace muster::online {
 

@@ -8,7 +8,7 @@
 
 #include "heuristics/state/candidate.h"
 #include "model/objective/levels.h"
-#include "model/objective/origin.h"
+#include "model/objective/possibilities.h"
 
 namespace muster::portfolio {
 

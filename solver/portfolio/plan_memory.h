@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "heuristics/state/candidate.h"
-#include "heuristics/state/device_list.h"
-#include "heuristics/state/stop_request.h"
+#include "heuristics/state/device_sets.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"

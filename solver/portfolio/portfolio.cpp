@@ -13,7 +13,6 @@
 #include "heuristics/local_search/repacking.h"
 #include "heuristics/local_search/search.h"
 #include "heuristics/state/candidate.h"
-#include "heuristics/state/stop_request.h"
 #include "model/base/parallel.h"
 #include "model/base/tuning.h"
 #include "model/objective/evaluation.h"

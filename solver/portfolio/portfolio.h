@@ -13,12 +13,12 @@
 
 #include "model/explain/report.h"
 #include "model/objective/fair_share.h"
-#include "model/objective/origin.h"
+#include "model/objective/possibilities.h"
 #include "model/problem/problem.h"
 #include "model/referee/referee.h"
 #include "model/snapshot/plan.h"
+#include "solver/budget/deadline.h"
 #include "solver/budget/time_plan.h"
-#include "solver/budget/trace.h"
 #include "solver/cbc/backend.h"
 #include "solver/portfolio/plan_memory.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/objective/fair_share.h"
-#include "model/problem/known_durations.h"
+#include "model/problem/histories.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 #include "solver/portfolio/portfolio.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "heuristics/state/stop_request.h"
+#include "heuristics/state/candidate.h"
 #include "model/base/tuning.h"
 
 namespace muster::portfolio {

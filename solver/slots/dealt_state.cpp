@@ -1,6 +1,6 @@
 #include "solver/slots/dealt_state.h"
 
-#include "heuristics/preemption/victims/put_back.h"
+#include "heuristics/preemption/put_back.h"
 #include "heuristics/state/fit.h"
 #include "model/base/require.h"
 

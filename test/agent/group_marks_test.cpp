@@ -1,5 +1,3 @@
-#include "cli/agent/group_marks.h"
-
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -8,8 +6,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/agent/advice.h"
 #include "io/json/json_document.h"
-#include "io/kubernetes/kinds.h"
+#include "io/kubernetes/object/kinds.h"
 #include "test/api_server/running.h"
 
 namespace muster::cli {

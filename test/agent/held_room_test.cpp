@@ -1,9 +1,8 @@
-#include "cli/agent/held_room.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "cli/agent/planning/planner.h"
 #include "model/build/build_problem.h"
 #include "test/support/case.h"
 

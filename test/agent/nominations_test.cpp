@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/agent/written.h"
+#include "cli/agent/runner.h"
 #include "io/json/json_document.h"
-#include "io/kubernetes/kinds.h"
+#include "io/kubernetes/object/kinds.h"
 
 namespace muster::cli {
 namespace {

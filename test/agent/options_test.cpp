@@ -1,4 +1,4 @@
-#include "cli/agent/options.h"
+#include "cli/agent/planning/options.h"
 
 #include <string>
 #include <vector>

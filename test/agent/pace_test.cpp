@@ -1,6 +1,6 @@
-#include "cli/agent/pace.h"
-
 #include <gtest/gtest.h>
+
+#include "cli/agent/runner.h"
 
 namespace muster::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/agent/planner.h"
+#include "cli/agent/planning/planner.h"
 
 #include <condition_variable>
 #include <functional>

@@ -11,9 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/agent/written.h"
 #include "io/json/json_document.h"
-#include "io/kubernetes/kinds.h"
+#include "io/kubernetes/object/kinds.h"
 #include "test/api_server/running.h"
 
 namespace muster::cli {

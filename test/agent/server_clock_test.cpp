@@ -1,6 +1,6 @@
-#include "cli/agent/server_clock.h"
-
 #include <gtest/gtest.h>
+
+#include "cli/agent/server_time.h"
 
 namespace muster::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "cli/answers/experiment_options.h"
-
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -8,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "cli/answers/answers.h"
-#include "cli/answers/failure.h"
 
 namespace muster::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/kubernetes/kinds.h"
+#include "io/kubernetes/object/kinds.h"
 
 #include <set>
 #include <string>

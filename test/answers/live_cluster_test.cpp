@@ -17,7 +17,7 @@
 
 #include "cli/answers/children.h"
 #include "cli/answers/cluster.h"
-#include "cli/terminal/exit_code.h"
+#include "cli/terminal/console.h"
 #include "io/snapshot_writer/write_snapshot.h"
 #include "test/answers/fake_kubectl.h"
 #include "test/cli/program.h"

@@ -10,7 +10,7 @@
 #include "io/snapshot_writer/write_snapshot.h"
 #include "model/build/build_problem.h"
 #include "model/change/change.h"
-#include "model/change/gang_parts.h"
+#include "model/change/gangs.h"
 #include "solver/answers/experiment.h"
 #include "test/scenarios/case_file.h"
 #include "test/solver/random_cluster.h"

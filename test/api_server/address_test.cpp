@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "io/api_server/credentials.h"
-#include "io/api_server/server_address.h"
+#include "io/api_server/api_request.h"
+#include "io/api_server/call.h"
 #include "test/api_server/certificates.h"
 #include "test/api_server/running.h"
 

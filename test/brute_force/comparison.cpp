@@ -6,7 +6,7 @@
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
-#include "model/problem/end_state.h"
+#include "model/problem/next_snapshot.h"
 #include "model/referee/referee.h"
 #include "test/brute_force/brute_force.h"
 #include "test/brute_force/outcomes.h"

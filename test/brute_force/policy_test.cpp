@@ -150,7 +150,7 @@ Sacrifice sacrifice_of(const Plan& plan) {
 }
 
 TEST(SearchOverEvictions, FindsWhatLookingAtEverythingFinds) {
-  const std::uint64_t wanted_of_each = setting("MUSTER_INSTANCES", 100) / 20;
+  const std::uint64_t wanted_of_each = setting("MUSTER_INSTANCES", 40) / 20;
   std::map<Sacrifice, std::uint64_t> compared{
       {Sacrifice::kNone, 0}, {Sacrifice::kEvictions, 0}, {Sacrifice::kMoves, 0}};
   const auto is_enough = [&](const auto& entry) { return entry.second >= wanted_of_each; };
@@ -170,7 +170,7 @@ TEST(SearchOverEvictions, FindsWhatLookingAtEverythingFinds) {
 }
 
 TEST(Engines, AgreeWithBruteForceWhereRunningPodsMayGo) {
-  Campaign campaign({policy_instance, {kMostStates, true, true}, 800U});
+  Campaign campaign({policy_instance, {kMostStates, true, true}, 300U});
   campaign.run();
   campaign.print();
   campaign.expect_agreement();

@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/agent/options.h"
+#include "cli/agent/planning/options.h"
 #include "cli/answers/submission.h"
 #include "cli/cells/ledger.h"
 #include "cli/line/line.h"

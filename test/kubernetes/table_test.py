@@ -13,7 +13,7 @@ import test_control_plane  # noqa: F401
 import test_snapshot  # noqa: F401
 import test_workloads  # noqa: F401
 
-KINDS = pathlib.Path(__file__).resolve().parents[2] / "io" / "kubernetes" / "kinds.cpp"
+KINDS = pathlib.Path(__file__).resolve().parents[2] / "io" / "kubernetes" / "object" / "kinds.cpp"
 KUBERNETES = {"", "apps", "batch", "node.k8s.io", "policy", "scheduling.k8s.io", "storage.k8s.io"}  # served by the API server itself
 
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/plan_of.h"
-#include "heuristics/state/planned_eviction.h"
 #include "model/objective/evaluation.h"
 
 namespace muster::properties {

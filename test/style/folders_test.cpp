@@ -1,4 +1,4 @@
-// The house rules about folders: what a sub-folder may include is what its library links, nothing includes itself by a
+// The house rules about folders: what a part may include is what its line in CMake names, nothing includes itself by a
 // detour, and no folder is so full that nothing is found in it.
 #include <filesystem>
 #include <fstream>
@@ -28,7 +28,7 @@ std::string part_of(const std::string& path) {
                                      : path.substr(0, first) + "_" + path.substr(first + 1, second - first - 1);
 }
 
-// By part, the parts that it links by `muster_part(folder part needed...)`.
+// By part, the parts that it names by `muster_part(folder part needed...)`.
 Graph linked_parts() {
   static const std::regex pattern(R"re(^muster_part\((\w+) (\w+)((?: \w+)*)\)$)re");
   Graph parts;
@@ -60,7 +60,7 @@ std::set<std::string> reachable(const Graph& graph, const std::string& from) {
   return seen;
 }
 
-TEST(Folders, IncludeOnlyWhatTheirLibraryLinks) {
+TEST(Folders, IncludeOnlyWhatTheirLineNames) {
   const Graph parts = linked_parts();
   ASSERT_GT(parts.size(), 25U);
   std::vector<std::string> violations;
@@ -77,7 +77,7 @@ TEST(Folders, IncludeOnlyWhatTheirLibraryLinks) {
   EXPECT_TRUE(violations.empty()) << listed(violations);
 }
 
-TEST(Folders, AreALibraryEach) {
+TEST(Folders, AreAPartEach) {
   const Graph parts = linked_parts();
   std::set<std::string> without;
   for (const SourceFile& file : sources()) {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "io/http/problem.h"
+#include "io/http/service.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::cli {

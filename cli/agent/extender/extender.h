@@ -20,11 +20,11 @@
 
 #include "cli/agent/extender/gang_binder.h"
 #include "cli/agent/extender/messages.h"
-#include "cli/agent/extender/online_room.h"
 #include "cli/agent/extender/plan_view.h"
-#include "cli/agent/options.h"
+#include "cli/agent/planning/online_room.h"
+#include "cli/agent/planning/options.h"
 #include "cli/serve/http_date.h"
-#include "io/api_server/clock.h"
+#include "io/api_server/timer.h"
 #include "io/http/service.h"
 #include "model/base/tuning.h"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "io/http/message.h"
+#include "io/http/service.h"
 #include "io/json/json_writer.h"
 #include "io/kubernetes/object/object.h"
 

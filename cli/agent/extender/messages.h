@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "io/json/json_document.h"
-#include "model/base/error.h"
+#include "model/base/error_code.h"
 
 namespace muster::cli {
 

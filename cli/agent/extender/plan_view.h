@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/agent/planner.h"
+#include "cli/agent/planning/planner.h"
 #include "io/export/plan.h"
 
 namespace muster::cli {

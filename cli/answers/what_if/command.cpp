@@ -10,18 +10,14 @@
 
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
-#include "cli/answers/experiment_options.h"
-#include "cli/answers/failure.h"
 #include "cli/answers/what_if/answer.h"
 #include "cli/answers/what_if/options.h"
-#include "cli/terminal/exit_code.h"
+#include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program_name.h"
 #include "cli/terminal/text_table.h"
 #include "model/base/tuning.h"
 #include "solver/answers/experiment.h"
-#include "solver/answers/remedies/find.h"
+#include "solver/answers/remedies/search.h"
 
 namespace muster::cli {
 namespace {

@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/answers/words.h"
+#include "cli/answers/answers.h"
 #include "cli/terminal/plan_table.h"
 #include "model/base/saturating.h"
 #include "model/base/words.h"
-#include "solver/answers/remedies/text.h"
-#include "solver/answers/stranded.h"
+#include "solver/answers/holders.h"
+#include "solver/answers/remedies/remedy.h"
 
 namespace muster::cli {
 namespace {

@@ -11,20 +11,17 @@
 
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
-#include "cli/answers/experiment_options.h"
-#include "cli/answers/failure.h"
 #include "cli/answers/names.h"
 #include "cli/answers/watch.h"
 #include "cli/answers/why/all.h"
 #include "cli/answers/why/gang.h"
 #include "cli/answers/why/given_plan.h"
-#include "cli/terminal/exit_code.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program_name.h"
+#include "cli/terminal/console.h"
+#include "cli/terminal/options.h"
 #include "cli/terminal/text_table.h"
 #include "model/base/tuning.h"
 #include "model/objective/fair_share.h"
-#include "solver/answers/remedies/find.h"
+#include "solver/answers/remedies/search.h"
 #include "solver/answers/shadow_prices.h"
 
 namespace muster::cli {

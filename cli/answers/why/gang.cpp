@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "cli/answers/answers.h"
 #include "cli/answers/capacity/loss_cells.h"
-#include "cli/answers/words.h"
 #include "cli/terminal/plan_table.h"
 #include "model/base/words.h"
 #include "solver/answers/funnel.h"
 #include "solver/answers/holders.h"
-#include "solver/answers/remedies/text.h"
+#include "solver/answers/remedies/remedy.h"
 #include "solver/answers/standing.h"
 
 namespace muster::cli {

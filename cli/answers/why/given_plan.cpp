@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/answers/decimal.h"
+#include "cli/answers/answers.h"
 #include "cli/line/line_source.h"
 #include "io/muster_v1/plan_line.h"
 #include "model/base/saturating.h"

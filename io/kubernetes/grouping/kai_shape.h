@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "io/kubernetes/grouping/metadata.h"
+#include "io/kubernetes/grouping/topology.h"
 #include "io/kubernetes/pod/pod.h"
-#include "io/kubernetes/topology.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::kubernetes {

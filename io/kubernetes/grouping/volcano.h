@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "io/kubernetes/groups.h"
+#include "io/kubernetes/grouping/groups.h"
 #include "io/kubernetes/pod/pod.h"
 
 namespace muster::kubernetes {

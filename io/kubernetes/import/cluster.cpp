@@ -1,7 +1,7 @@
 #include "io/kubernetes/import/cluster.h"
 
-#include "io/kubernetes/disruption_budget.h"
-#include "io/kubernetes/groups.h"
+#include "io/kubernetes/grouping/groups.h"
+#include "io/kubernetes/import/disruption_budget.h"
 #include "io/kubernetes/import/volcano_guarantees.h"
 #include "io/kubernetes/object/attachments.h"
 #include "io/snapshot_writer/records.h"

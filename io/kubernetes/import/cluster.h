@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "io/kubernetes/dialects/card_settling.h"
-#include "io/kubernetes/grouping/kai_node_pools.h"
-#include "io/kubernetes/import/object_visitor.h"
+#include "io/kubernetes/grouping/kai.h"
+#include "io/kubernetes/grouping/priorities.h"
+#include "io/kubernetes/grouping/topology.h"
+#include "io/kubernetes/import/named_objects.h"
+#include "io/kubernetes/import/node.h"
+#include "io/kubernetes/import/queues.h"
 #include "io/kubernetes/kueue/flavors.h"
-#include "io/kubernetes/node.h"
-#include "io/kubernetes/priorities.h"
-#include "io/kubernetes/queues.h"
-#include "io/kubernetes/topology.h"
+#include "io/kubernetes/pod/card_settling.h"
 
 namespace muster::kubernetes {
 

@@ -7,7 +7,7 @@
 
 #include "io/json/reading.h"
 #include "model/base/saturating.h"
-#include "model/problem/duration_histories.h"
+#include "model/problem/histories.h"
 
 namespace muster::kubernetes {
 

@@ -5,13 +5,81 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "io/kubernetes/import/object_keeper.h"
+#include "io/json/json_document.h"
+#include "io/kubernetes/object/items.h"
+#include "io/kubernetes/object/object.h"
+#include "io/kubernetes/pod/pod.h"
 
 namespace muster::kubernetes {
+
+// An object of a cluster that is watched: read once, and imported with each plan until it changes.
+using SharedOptions = std::shared_ptr<const KubernetesOptions>;
+
+class KeptObject {
+ public:
+  // The object that has been parsed, in the form of slim_object; it is read as `options` say. Cost: a copy, and for a
+  // pod about 5 us.
+  KeptObject(const json::JsonDocument& parsed, SharedOptions options);
+  KeptObject(const KeptObject&) = delete;
+  KeptObject& operator=(const KeptObject&) = delete;
+
+  std::string_view text() const { return json_.text(); }
+  json::JsonValue value() const { return json_.root(); }
+  // None: it cannot be read without an error or a remark, which each import tells anew.
+  const std::optional<CollectedObject>& collected() const { return collected_; }
+  bool is_read_as(const KubernetesOptions& options) const {
+    return &options == options_.get() || reads_alike(options, *options_);
+  }
+  // As allocated, about.
+  std::size_t bytes() const;
+
+ private:
+  void read_as_pod();
+
+  json::KeptJson json_;
+  SharedOptions options_;
+  std::optional<CollectedObject> collected_;
+  PodTexts texts_;
+  std::unique_ptr<const KubernetesPod> pod_;
+};
+
+// In the order in which an API server lists them, kind by kind as in known_kinds(). Shared between threads.
+using KeptObjects = std::vector<std::shared_ptr<const KeptObject>>;
+
+// `{"apiVersion":"v1","kind":"List","items":[...]}`.
+std::string text_of(const KeptObjects& objects);
+
+// As collect_items, of objects that differ in kind or name; `latest` stays as it is.
+[[nodiscard]] bool collect_kept(KubernetesReading& reading, const KeptObjects& objects, KubernetesItems& out);
+
+// Makes objects that are kept out of parsed ones.
+//
+// Used again for its buffers; one a thread.
+class ObjectKeeper {
+ public:
+  // `options`: with which the objects will be imported, but for the time.
+  explicit ObjectKeeper(SharedOptions options);
+
+  const SharedOptions& options() const { return options_; }
+  // The object as slim_object writes it, with these instead of its own apiVersion and kind unless they are empty. Valid
+  // until the next call. Requires `object` to be an object of `document`.
+  std::string_view slim(json::JsonDocument& document, json::JsonValue object, std::string_view api_version,
+                        std::string_view kind);
+  // Requires a text of slim().
+  std::shared_ptr<const KeptObject> keep(std::string_view slim);
+
+ private:
+  SharedOptions options_;
+  std::string scratch_;
+  json::JsonDocument parser_;  // of one object at a time
+};
 
 // Under which an object is kept. As the API server sorts: a namespace's objects together. Names hold no slash.
 inline std::string object_key(std::string_view namespace_name, std::string_view name) {
@@ -80,6 +148,74 @@ class NamedObjects {
 
   Map objects_;
   std::size_t bytes_ = 0;
+};
+
+// Steps through the objects of a list, kind by kind, and decides what happens to one that cannot be read.
+//
+// Refers to the reading and to the items, which must outlive it.
+class ObjectVisitor {
+ public:
+  ObjectVisitor(KubernetesReading& reading, const KubernetesItems& items) : reading_(reading), items_(items) {}
+
+  KubernetesReading& reading() const { return reading_; }
+  const KubernetesItems& items() const { return items_; }
+
+  // Calls `step` with each object of the kind. If it fails, the object is named, and left out unless the failure is an
+  // error. Returns false after an error.
+  template <class Step>
+  [[nodiscard]] bool each(KubernetesKind kind, Step step) {
+    for (const KubernetesObject& object : items_.of(kind)) {
+      if (!step(object) && !leave_out(object)) return false;
+    }
+    return true;
+  }
+
+  // The same if `step` appends the object to `text`, a list without its brackets. If it fails, nothing of that stays.
+  template <class Step>
+  [[nodiscard]] bool each_written(KubernetesKind kind, std::string& text, Step step) {
+    return each(kind, [&](const KubernetesObject& object) { return write_object(text, object, step); });
+  }
+
+  // Like each_written, but an object that fails is written by `write_unclear(object, why, writer)` instead of being
+  // left out.
+  template <class Step, class WriteUnclear>
+  [[nodiscard]] bool each_kept(KubernetesKind kind, std::string& text, Step step, WriteUnclear write_unclear) {
+    return each(kind, [&](const KubernetesObject& object) {
+      if (write_object(text, object, step)) return true;
+      if (reading_.strict) return false;
+      const std::string why = reading_.take_reason(object);
+      bool first = text.empty();
+      json::JsonWriter writer(text);
+      write_unclear(object, why, writer.separate(first));
+      return true;
+    });
+  }
+
+  // Names the object in the error. Returns false.
+  bool fail(const std::string& title) {
+    reading_.error.message = title + ": " + reading_.error.message;
+    return false;
+  }
+
+ private:
+  template <class Step>
+  static bool write_object(std::string& text, const KubernetesObject& object, Step& step) {
+    const std::size_t before = text.size();
+    bool first = text.empty();
+    json::JsonWriter writer(text);
+    if (step(object, writer.separate(first))) return true;
+    text.resize(before);
+    return false;
+  }
+
+  bool leave_out(const KubernetesObject& object) {
+    if (reading_.strict) return fail(object.title());
+    reading_.warn(object, "it is ignored");
+    return true;
+  }
+
+  KubernetesReading& reading_;
+  const KubernetesItems& items_;
 };
 
 }  // namespace muster::kubernetes

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "io/kubernetes/items.h"
+#include "io/kubernetes/object/items.h"
 #include "io/kubernetes/object/object.h"
 #include "model/snapshot/quantity.h"
 

@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "io/kubernetes/dialects/card_settling.h"
-#include "io/kubernetes/dialects/gang_labels.h"
+#include "io/kubernetes/grouping/groups.h"
 #include "io/kubernetes/grouping/kai.h"
 #include "io/kubernetes/grouping/volcano.h"
-#include "io/kubernetes/groups.h"
+#include "io/kubernetes/import/devices.h"
+#include "io/kubernetes/import/rare_ports.h"
 #include "io/kubernetes/kueue/preemption.h"
-#include "io/kubernetes/pod/devices.h"
-#include "io/kubernetes/pod/rare_ports.h"
+#include "io/kubernetes/pod/card_settling.h"
+#include "io/kubernetes/pod/gang_labels.h"
 #include "io/kubernetes/pod/volumes.h"
 
 namespace muster::kubernetes {

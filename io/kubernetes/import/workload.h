@@ -12,19 +12,19 @@
 #include <utility>
 #include <vector>
 
-#include "io/kubernetes/gangs.h"
 #include "io/kubernetes/grouping/kai.h"
 #include "io/kubernetes/grouping/volcano.h"
 #include "io/kubernetes/import/cluster.h"
-#include "io/kubernetes/import/object_visitor.h"
+#include "io/kubernetes/import/gangs.h"
+#include "io/kubernetes/import/named_objects.h"
 #include "io/kubernetes/kueue/admission.h"
 #include "io/kubernetes/kueue/workloads.h"
-#include "io/kubernetes/owners.h"
 #include "io/kubernetes/pod/bind_request.h"
 #include "io/kubernetes/pod/pod.h"
 #include "io/kubernetes/pod/storage.h"
 #include "io/kubernetes/templates/expansion.h"
 #include "io/kubernetes/templates/made_objects.h"
+#include "io/kubernetes/templates/owners.h"
 
 namespace muster::kubernetes {
 

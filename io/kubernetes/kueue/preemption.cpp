@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "io/kubernetes/priorities.h"
+#include "io/kubernetes/grouping/priorities.h"
 
 namespace muster::kubernetes {
 

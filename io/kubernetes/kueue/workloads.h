@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "io/kubernetes/items.h"
 #include "io/kubernetes/kueue/queues.h"
+#include "io/kubernetes/object/items.h"
 #include "io/kubernetes/pod/pod.h"
 
 namespace muster::kubernetes {

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "io/json/json_writer.h"
-#include "io/kubernetes/object/attach_limits.h"
 #include "io/kubernetes/object/object.h"
 
 namespace muster::kubernetes {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,9 +13,25 @@
 #include "io/json/json_writer.h"
 #include "io/json/reading.h"
 #include "io/kubernetes/known/unread_log.h"
-#include "io/kubernetes/object/attach_limits.h"
+#include "model/snapshot/snapshot.h"
 
 namespace muster::kubernetes {
+
+struct KubernetesPod;
+
+// How many volumes of each CSI driver can be attached to a node.
+//
+// A driver of which some node has a limit.
+struct AttachLimit {
+  std::string resource;  // that stands for an attached volume of the driver
+  std::map<std::string_view, std::int64_t> of_node;
+};
+
+// Views into the document, whose drivers and nodes it names.
+struct AttachLimits {
+  std::map<std::string_view, AttachLimit> of_driver;
+  bool is_known = false;  // there is a CSINode
+};
 
 // The annotation that tells how long a pod is expected to run, unless the options name another one.
 inline constexpr std::string_view kDurationAnnotation = "muster/expected-duration";
@@ -26,8 +43,6 @@ struct KaiNames {
 
 // The annotation of a pod whose gate was taken away to run on the node that it names.
 inline constexpr std::string_view kNodeAnnotation = "muster/node";
-
-struct KubernetesPod;
 
 // Shape: views into the parsed document. Parts that are absent are values without a tape.
 struct KubernetesObject {
@@ -159,5 +174,35 @@ bool is_earlier(std::string_view a, std::string_view b);
 
 // Copies a value as JSON, without members that are null.
 void write_json(json::JsonWriter& writer, json::JsonDocument& document, json::JsonValue value);
+
+// How Kubernetes objects are imported.
+struct KubernetesOptions {
+  bool expand = false;                         // pods that templates have not made yet are there, too
+  std::vector<std::string> expand_only = {};   // of the objects with these titles (manifest.h); empty: of all
+  std::optional<Nanoseconds> time = {};        // now; none: the latest instant in the objects,
+  std::optional<Nanoseconds> not_before = {};  // or this, if it is later
+  // `policy` of the snapshot, an object in JSON, without spaces around it and without expectedDurations; empty: none
+  std::string policy = {};
+  std::string grace_period = {};   // for KAI's groups that do not set theirs; empty: none
+  std::string kai_scheduler = {};  // empty: KAI's default, as is the label that names the queue of its pods
+  std::string kai_queue_label = {};
+  // The scheduling gate of the pods that are to be planned: they count as if they had it not, and all other pods that
+  // wait are left to their schedulers. Empty: none
+  std::string planned_gate = {};
+  // Pods that come before the object of their group are held until it comes, where other pods of the group may still be
+  // missing: in a cluster that is watched, kinds are seen one after another. Else such pods may count as single ones.
+  bool awaits_groups = false;
+  std::string duration_annotation = {};  // that tells how long a pod runs; empty: kDurationAnnotation
+  // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
+  bool strict = true;
+  bool remark_on_templates = true;        // each kind that creates pods, if it is not expanded
+  std::vector<std::string> remarks = {};  // on how the objects were read; the line has them first
+};
+
+// Sets what `options` say about single objects.
+void configure(const KubernetesOptions& options, KubernetesReading& reading);
+
+// Whether both say the same about single objects.
+bool reads_alike(const KubernetesOptions& one, const KubernetesOptions& other);
 
 }  // namespace muster::kubernetes

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/kubernetes/dialects/card_share.h"
+#include "io/kubernetes/pod/card_share.h"
 #include "io/kubernetes/pod/parts.h"
 #include "io/kubernetes/pod/requests.h"
 #include "model/snapshot/snapshot.h"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "io/kubernetes/dialects/card_parts.h"
-#include "io/kubernetes/dialects/gang_labels.h"
+#include "io/kubernetes/pod/card_parts.h"
+#include "io/kubernetes/pod/gang_labels.h"
 #include "io/kubernetes/pod/ports.h"
 
 namespace muster::kubernetes {

@@ -13,7 +13,6 @@
 #include "io/kubernetes/pod/constraints.h"
 #include "io/kubernetes/pod/gpu.h"
 #include "io/kubernetes/pod/membership.h"
-#include "io/kubernetes/pod/owner.h"
 #include "io/kubernetes/pod/requests.h"
 #include "io/kubernetes/pod/run_time.h"
 #include "model/snapshot/snapshot.h"

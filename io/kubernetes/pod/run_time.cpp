@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "io/kubernetes/object/duration_text.h"
+#include "io/kubernetes/object/instants.h"
 
 namespace muster::kubernetes {
 

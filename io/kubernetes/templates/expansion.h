@@ -10,10 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/kubernetes/owners.h"
 #include "io/kubernetes/pod/pod.h"
-#include "io/kubernetes/templates/made_gangs.h"
 #include "io/kubernetes/templates/made_objects.h"
+#include "io/kubernetes/templates/owners.h"
 #include "io/kubernetes/templates/pod_maker.h"
 
 namespace muster::kubernetes {

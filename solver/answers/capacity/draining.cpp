@@ -16,7 +16,7 @@
 #include "model/problem/eviction_loss.h"
 #include "model/problem/gang_tree.h"
 #include "model/problem/next_snapshot.h"
-#include "solver/answers/capacity/answer_time.h"
+#include "solver/answers/capacity/loss.h"
 
 namespace muster::answers {
 namespace {

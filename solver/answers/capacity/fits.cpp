@@ -12,7 +12,7 @@
 #include "model/build/build_problem.h"
 #include "model/change/hold_back.h"
 #include "model/problem/next_snapshot.h"
-#include "solver/answers/capacity/answer_time.h"
+#include "solver/answers/capacity/loss.h"
 
 namespace muster::answers {
 namespace {

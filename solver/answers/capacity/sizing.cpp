@@ -13,7 +13,7 @@
 #include "model/base/tuning.h"
 #include "model/build/build_problem.h"
 #include "model/explain/reasons_room.h"
-#include "solver/answers/capacity/answer_time.h"
+#include "solver/answers/capacity/loss.h"
 #include "solver/answers/capacity/node_patterns.h"
 
 namespace muster::answers {

@@ -6,7 +6,7 @@
 
 #include "model/base/require.h"
 #include "model/base/tuning.h"
-#include "model/change/gang_parts.h"
+#include "model/change/gangs.h"
 
 namespace muster::answers {
 namespace {

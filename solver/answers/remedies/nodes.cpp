@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "model/change/node_trouble.h"
+#include "model/change/change.h"
 #include "model/snapshot/filters.h"
 #include "solver/answers/node_kind.h"
 #include "solver/answers/remedies/search.h"

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,5 +55,12 @@ struct RemedyAnswer {
   std::vector<RemedyKind> unfinished;  // kinds for which the time or the tests ended first
   std::int64_t tests = 0;              // plans that were made
 };
+
+// Remedies in words, and as the options of `muster what-if`.
+//
+// What to do, as a clause without a full stop: "add 2 nodes like n1". `snapshot`: before the change.
+std::string remedy_words(const Remedy& remedy, const Snapshot& snapshot);
+// "--add-nodes 2xn1", quoted for a shell.
+std::string remedy_options(const Remedy& remedy);
 
 }  // namespace muster::answers

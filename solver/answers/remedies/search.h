@@ -1,6 +1,7 @@
 // The searches of find_remedies, one for each kind of remedy, and what they have in common.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -8,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/tuning.h"
 #include "solver/answers/experiment.h"
 #include "solver/answers/remedies/remedy.h"
-#include "solver/answers/remedies/rivals.h"
 #include "solver/answers/remedies/smallest.h"
-#include "solver/answers/waiting_gang.h"
+#include "solver/answers/standing.h"
 
 namespace muster::answers {
 
@@ -35,5 +36,17 @@ Remedies raise_quotas(const WaitingGang& gang, Admission& admission);
 Remedies raise_priority(const WaitingGang& gang, Admission& admission);
 Remedies stop_gangs(const WaitingGang& gang, const Rivals& rivals, Admission& admission, Experiment& experiment);
 Remedies add_nodes(const WaitingGang& gang, Admission& admission);
+
+// Finds what would start a waiting gang, the smallest of each kind.
+//
+// A remedy is tested as a whole: the changed cluster is solved as the next cycle would solve it, with all other gangs
+// that wait. So a node that another gang would take does not count, and what is listed works. The plan that leaves the
+// gang waiting gives the guesses that each search begins with.
+//
+// Requires that `gang` waits in the plan of `base`, a run of the experiment without changes. `most_tests`: plans at
+// most. Cost: a solve for each test; the kinds that cannot help, since nothing of them keeps the gang from its nodes,
+// cost none.
+RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex gang,
+                           std::int64_t most_tests = kTuning.answers.tests);
 
 }  // namespace muster::answers

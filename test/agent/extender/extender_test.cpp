@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/agent/extender/online_room.h"
+#include "cli/agent/planning/online_room.h"
 #include "test/support/case.h"
 
 namespace muster::cli {

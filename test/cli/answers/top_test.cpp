@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/answers/table_order.h"
 #include "cli/answers/top_tables.h"
 #include "test/cli/program.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/histories_reader.h"
+#include "io/muster_v1/histories.h"
 #include "test/support/case.h"
 
 namespace muster::cli {

@@ -9,9 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/traces/compressed.h"
+#include "datasets/traces/csv.h"
 #include "datasets/traces/openb.h"
-#include "datasets/traces/openb_published.h"
 
 namespace muster::traces {
 namespace {

@@ -1,9 +1,8 @@
-#include "heuristics/greedy/exact_sums.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/greedy/sharer_packing.h"
 #include "test/support/case.h"
 
 namespace muster::greedy {

@@ -1,11 +1,10 @@
-#include "heuristics/greedy/gang_sequence.h"
-
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/greedy/gang_order.h"
 #include "test/heuristics/greedy/greedy_case.h"
 #include "test/support/unmet.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "heuristics/greedy/initial_work.h"
+#include "heuristics/greedy/waiting_gangs.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/objective/fair_share.h"
 #include "test/support/case.h"

@@ -1,5 +1,3 @@
-#include "heuristics/greedy/initial_work.h"
-
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 #include "heuristics/greedy/placing.h"
+#include "heuristics/greedy/waiting_gangs.h"
 #include "heuristics/state/plan_of.h"
 #include "test/heuristics/greedy/greedy_case.h"
 

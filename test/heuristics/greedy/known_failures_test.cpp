@@ -1,6 +1,6 @@
-#include "heuristics/greedy/known_failures.h"
-
 #include <gtest/gtest.h>
+
+#include "heuristics/greedy/pass_admission.h"
 
 namespace muster::greedy {
 namespace {

@@ -1,10 +1,9 @@
-#include "heuristics/greedy/queue_by_queue.h"
-
 #include <span>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/greedy/pass_admission.h"
 #include "test/heuristics/greedy/greedy_case.h"
 
 namespace muster::greedy {

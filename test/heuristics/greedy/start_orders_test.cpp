@@ -1,10 +1,9 @@
-#include "heuristics/greedy/start_orders.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/greedy/greedy.h"
 #include "test/heuristics/greedy/greedy_case.h"
 
 namespace muster::greedy {

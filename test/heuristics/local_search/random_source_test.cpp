@@ -1,10 +1,10 @@
-#include "heuristics/local_search/random_source.h"
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "heuristics/local_search/plan_value.h"
 
 namespace muster::local_search {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "heuristics/local_search/part/search_part.h"
-#include "heuristics/local_search/part/trial.h"
 #include "heuristics/local_search/scope.h"
+#include "heuristics/local_search/search_part.h"
+#include "heuristics/local_search/trial.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/objective/fair_share.h"
 #include "test/support/case.h"

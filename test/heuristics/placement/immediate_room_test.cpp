@@ -1,7 +1,6 @@
-#include "heuristics/placement/immediate_room.h"
-
 #include <gtest/gtest.h>
 
+#include "heuristics/placement/regions.h"
 #include "test/support/case.h"
 
 namespace muster::placement {

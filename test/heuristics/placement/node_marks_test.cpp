@@ -1,11 +1,9 @@
-#include "heuristics/placement/node_marks.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "heuristics/placement/node_cells.h"
+#include "heuristics/placement/node_summaries.h"
 #include "test/support/case.h"
 
 namespace muster::placement {

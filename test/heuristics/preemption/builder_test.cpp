@@ -1,10 +1,9 @@
-#include "heuristics/preemption/candidates/builder.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/candidate_builder.h"
 #include "test/heuristics/preemption/candidates.h"
 
 namespace muster::preemption {

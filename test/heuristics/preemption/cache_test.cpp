@@ -1,9 +1,8 @@
-#include "heuristics/preemption/candidates/cache.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/candidate_index.h"
 #include "test/support/case.h"
 
 namespace muster::preemption {

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "heuristics/preemption/candidates/builder.h"
-#include "heuristics/preemption/candidates/capacity.h"
-#include "heuristics/preemption/candidates/index.h"
-#include "heuristics/preemption/candidates/ranking.h"
-#include "heuristics/preemption/candidates/shortlist.h"
+#include "heuristics/preemption/candidate_builder.h"
+#include "heuristics/preemption/candidate_capacity.h"
+#include "heuristics/preemption/candidate_index.h"
+#include "heuristics/preemption/candidate_ranking.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

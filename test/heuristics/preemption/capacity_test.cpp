@@ -1,9 +1,8 @@
-#include "heuristics/preemption/candidates/capacity.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/candidate_capacity.h"
 #include "test/heuristics/preemption/candidates.h"
 
 namespace muster::preemption {

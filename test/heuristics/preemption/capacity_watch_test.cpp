@@ -1,7 +1,6 @@
-#include "heuristics/preemption/capacity_watch.h"
-
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/inputs.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

@@ -1,4 +1,4 @@
-#include "heuristics/preemption/victims/cost.h"
+#include "heuristics/preemption/cost.h"
 
 #include <string>
 

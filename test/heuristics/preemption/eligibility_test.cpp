@@ -1,4 +1,4 @@
-#include "heuristics/preemption/victims/eligibility.h"
+#include "heuristics/preemption/eligibility.h"
 
 #include <string>
 

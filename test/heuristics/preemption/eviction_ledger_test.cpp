@@ -1,4 +1,4 @@
-#include "heuristics/preemption/victims/eviction_ledger.h"
+#include "heuristics/preemption/eviction_ledger.h"
 
 #include <string>
 #include <vector>

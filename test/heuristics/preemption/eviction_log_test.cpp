@@ -1,6 +1,6 @@
-#include "heuristics/preemption/victims/eviction_log.h"
-
 #include <gtest/gtest.h>
+
+#include "heuristics/preemption/eviction_ledger.h"
 
 namespace muster::preemption {
 namespace {

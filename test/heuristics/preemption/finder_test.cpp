@@ -1,10 +1,9 @@
-#include "heuristics/preemption/victims/finder.h"
-
 #include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/victim_choice.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

@@ -1,8 +1,8 @@
-#include "heuristics/preemption/victims/group_choice.h"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
+
+#include "heuristics/preemption/victim_choice.h"
 
 namespace muster::preemption {
 namespace {

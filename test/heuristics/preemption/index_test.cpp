@@ -1,10 +1,9 @@
-#include "heuristics/preemption/candidates/index.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/candidate_index.h"
 #include "test/heuristics/preemption/candidates.h"
 
 namespace muster::preemption {

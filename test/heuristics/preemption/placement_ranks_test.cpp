@@ -1,9 +1,8 @@
-#include "heuristics/preemption/victims/placement_ranks.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/eligibility.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

@@ -5,15 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "heuristics/preemption/cost.h"
+#include "heuristics/preemption/eligibility.h"
+#include "heuristics/preemption/eviction_ledger.h"
 #include "heuristics/preemption/inputs.h"
-#include "heuristics/preemption/stop_flag.h"
-#include "heuristics/preemption/victims/claim.h"
-#include "heuristics/preemption/victims/eligibility.h"
-#include "heuristics/preemption/victims/eviction_ledger.h"
-#include "heuristics/preemption/victims/finder.h"
-#include "heuristics/preemption/victims/least_losses.h"
-#include "heuristics/preemption/victims/placement_ranks.h"
-#include "heuristics/preemption/victims/plan_check.h"
+#include "heuristics/preemption/put_back.h"
+#include "heuristics/preemption/victim_choice.h"
 #include "model/objective/fair_share.h"
 #include "test/support/case.h"
 

@@ -1,4 +1,4 @@
-#include "heuristics/preemption/victims/put_back.h"
+#include "heuristics/preemption/put_back.h"
 
 #include <gtest/gtest.h>
 

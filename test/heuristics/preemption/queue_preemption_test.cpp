@@ -1,7 +1,6 @@
-#include "heuristics/preemption/queue_preemption.h"
-
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/nominator.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

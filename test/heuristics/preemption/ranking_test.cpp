@@ -1,9 +1,8 @@
-#include "heuristics/preemption/candidates/ranking.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/candidate_ranking.h"
 #include "test/heuristics/preemption/candidates.h"
 
 namespace muster::preemption {

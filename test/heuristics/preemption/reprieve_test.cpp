@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/plan_of.h"
-#include "heuristics/state/planned_eviction.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"
 #include "test/support/plan.h"

@@ -1,9 +1,9 @@
-#include "heuristics/preemption/candidates/shortlist.h"
-
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "heuristics/preemption/candidate_ranking.h"
 
 namespace muster::preemption {
 namespace {

@@ -1,6 +1,6 @@
-#include "heuristics/preemption/stop_flag.h"
-
 #include <gtest/gtest.h>
+
+#include "heuristics/preemption/inputs.h"
 
 namespace muster::preemption {
 namespace {

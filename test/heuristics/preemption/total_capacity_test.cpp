@@ -1,9 +1,8 @@
-#include "heuristics/preemption/total_capacity.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/inputs.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

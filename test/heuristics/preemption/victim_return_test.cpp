@@ -1,7 +1,6 @@
-#include "heuristics/preemption/victim_return.h"
-
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/exchange_attempt.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

@@ -1,10 +1,10 @@
-#include "heuristics/state/device_list.h"
-
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "heuristics/state/device_sets.h"
 
 namespace muster {
 namespace {

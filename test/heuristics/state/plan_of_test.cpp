@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/state/planned_eviction.h"
+#include "heuristics/state/candidate.h"
 #include "test/support/case.h"
 
 namespace muster {

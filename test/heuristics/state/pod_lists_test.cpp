@@ -1,10 +1,10 @@
-#include "heuristics/state/pod_lists.h"
-
 #include <array>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "heuristics/state/node_states.h"
 
 namespace muster {
 namespace {

@@ -1,9 +1,8 @@
-#include "heuristics/state/queue_usage.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/state/state_counts.h"
 #include "model/base/tuning.h"
 #include "test/support/case.h"
 

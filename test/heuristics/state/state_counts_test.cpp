@@ -1,4 +1,6 @@
 // The small counters of a cluster state: gangs, anti-affinity, disruption budgets, changes.
+#include "heuristics/state/state_counts.h"
+
 #include <random>
 #include <string>
 #include <vector>
@@ -6,10 +8,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "heuristics/state/anti_affinity_counts.h"
-#include "heuristics/state/budgets_left.h"
-#include "heuristics/state/gang_counts.h"
-#include "heuristics/state/state_changes.h"
 #include "test/support/case.h"
 
 namespace muster {

@@ -8,8 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/http/alarm.h"
-#include "io/http/body_share.h"
 #include "io/http/client_watch.h"
 #include "io/http/output_queue.h"
 

@@ -1,10 +1,10 @@
-#include "io/http/problem.h"
-
 #include <set>
 #include <string_view>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "io/http/service.h"
 
 namespace muster::http {
 namespace {

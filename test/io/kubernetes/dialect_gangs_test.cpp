@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "io/kubernetes/dialects/gang_terms.h"
+#include "io/kubernetes/pod/gang_terms.h"
 #include "test/io/kubernetes_objects.h"
 
 namespace muster::kubernetes {

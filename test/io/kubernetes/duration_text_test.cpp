@@ -1,9 +1,9 @@
 // Durations in annotations.
-#include "io/kubernetes/object/duration_text.h"
-
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "io/kubernetes/object/instants.h"
 
 namespace muster::kubernetes {
 namespace {

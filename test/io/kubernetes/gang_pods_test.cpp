@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/kubernetes/gangs.h"
+#include "io/kubernetes/import/gangs.h"
 
 namespace muster::kubernetes {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/kubernetes/import/instant.h"
+#include "io/kubernetes/object/instants.h"
 
 namespace muster::kubernetes {
 namespace {

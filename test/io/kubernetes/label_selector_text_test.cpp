@@ -1,11 +1,10 @@
-#include "io/kubernetes/label_selector_text.h"
-
 #include <functional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "io/kubernetes/import/disruption_budget.h"
 #include "io/muster_v1/policy_overrides.h"
 
 namespace muster::kubernetes {

@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "io/kubernetes/dialects/card_parts.h"
-#include "io/kubernetes/dialects/card_places.h"
+#include "io/kubernetes/pod/card_parts.h"
 #include "test/io/kubernetes_objects.h"
 
 namespace muster::kubernetes {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/muster_v1/known_objects.h"
+#include "io/muster_v1/snapshot_input.h"
 
 namespace muster::muster_v1 {
 namespace {

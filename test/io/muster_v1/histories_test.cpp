@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/histories_reader.h"
 #include "test/support/case.h"
 
 namespace muster::muster_v1 {

@@ -8,8 +8,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/report/page.h"
-
 namespace muster::reporting {
 namespace {
 

@@ -1,6 +1,6 @@
-#include "io/report/cycle_curves.h"
-
 #include <gtest/gtest.h>
+
+#include "io/report/run_figures.h"
 
 namespace muster::reporting {
 namespace {

@@ -1,9 +1,9 @@
-#include "io/report/gang_history.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "io/report/run_figures.h"
 
 namespace muster::reporting {
 namespace {

@@ -1,9 +1,9 @@
-#include "model/explain/blocker.h"
-
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "model/explain/blockers.h"
 
 namespace muster::explain {
 namespace {

@@ -1,10 +1,9 @@
 // How many pods of a class fit after a plan.
-#include "model/explain/pod_census.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "model/explain/blockers.h"
 #include "test/support/case.h"
 
 namespace muster::explain {

@@ -1,12 +1,11 @@
 // What a reason is about, and which gangs have equal reasons.
-#include "model/explain/reason_subject.h"
-
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "model/explain/reason.h"
 #include "test/support/case.h"
 
 namespace muster::explain {

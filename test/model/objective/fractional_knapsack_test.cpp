@@ -1,5 +1,3 @@
-#include "model/objective/fractional_knapsack.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -7,6 +5,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "model/objective/subset_sums.h"
 
 namespace muster {
 namespace {

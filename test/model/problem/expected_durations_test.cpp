@@ -1,5 +1,3 @@
-#include "model/problem/expected_durations.h"
-
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -8,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/problem/duration_histories.h"
+#include "model/problem/histories.h"
 
 namespace muster {
 namespace {

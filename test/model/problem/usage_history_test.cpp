@@ -1,10 +1,9 @@
-#include "model/problem/usage_history.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "model/problem/histories.h"
 #include "test/support/case.h"
 
 namespace muster {

@@ -1,8 +1,8 @@
-#include "solver/budget/delays.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "solver/budget/deadline.h"
 
 namespace muster {
 namespace {

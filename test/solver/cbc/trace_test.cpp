@@ -1,10 +1,10 @@
-#include "solver/budget/trace.h"
-
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "solver/budget/deadline.h"
 
 namespace muster::cbc {
 namespace {

@@ -1,9 +1,9 @@
-#include "solver/budget/work_limit.h"
-
 #include <cstdint>
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "solver/budget/deadline.h"
 
 namespace muster::cbc {
 namespace {

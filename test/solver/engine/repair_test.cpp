@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/plan_of.h"
-#include "heuristics/state/planned_eviction.h"
 #include "model/referee/referee.h"
 #include "test/solver/master_case.h"
 

@@ -13,7 +13,7 @@
 #include "heuristics/greedy/greedy.h"
 #include "heuristics/state/candidate.h"
 #include "model/referee/referee.h"
-#include "solver/cbc/milp_request.h"
+#include "solver/cbc/worker_protocol.h"
 #include "test/solver/exact_formulation.h"
 #include "test/solver/random_cluster.h"
 

@@ -1,11 +1,11 @@
 // The search within a batch, over nodes that are made up.
-#include "solver/online/online_batch.h"
-
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "solver/online/online_bids.h"
 
 namespace muster::online {
 namespace {

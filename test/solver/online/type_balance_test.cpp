@@ -1,6 +1,6 @@
-#include "solver/online/type_balance.h"
-
 #include <gtest/gtest.h>
+
+#include "solver/online/online_states.h"
 
 namespace muster::online {
 namespace {

@@ -172,10 +172,13 @@ class PortfolioWithBrokenWorker : public PortfolioWithFault {};
 TEST_P(PortfolioWithBrokenWorker, TellsOfTheDefect) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   if (GetParam() == std::string("alloc")) GTEST_SKIP() << "sanitizers cannot live with a limit of address space";
+  const seconds budget(30);  // of which they need some to report the fault of the worker, before it ends
+#else
+  const seconds budget(3);
 #endif
   const Case cluster = contested_cluster();
   Portfolio portfolio(faulty());
-  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(3)));
+  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(budget));
   EXPECT_FALSE(solution.defects.empty());
 }
 

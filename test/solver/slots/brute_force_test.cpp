@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "heuristics/state/fit.h"
-#include "heuristics/state/staying.h"
+#include "heuristics/state/groups.h"
 #include "test/solver/random_milp.h"
 #include "test/solver/slots/places.h"
 

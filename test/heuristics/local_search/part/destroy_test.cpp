@@ -1,5 +1,3 @@
-#include "heuristics/local_search/part/destroy.h"
-
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
@@ -7,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "heuristics/local_search/repair.h"
 #include "test/heuristics/local_search/part/operators_case.h"
 #include "test/support/unmet.h"
 

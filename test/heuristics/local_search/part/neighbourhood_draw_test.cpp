@@ -1,10 +1,9 @@
-#include "heuristics/local_search/part/neighbourhood_draw.h"
-
 #include <set>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/local_search/neighbourhood.h"
 #include "test/heuristics/local_search/part/operators_case.h"
 #include "test/support/unmet.h"
 

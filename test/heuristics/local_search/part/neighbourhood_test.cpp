@@ -1,4 +1,4 @@
-#include "heuristics/local_search/part/neighbourhood.h"
+#include "heuristics/local_search/neighbourhood.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "heuristics/local_search/part/nodes.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/local_search/search_part.h"
 #include "test/heuristics/local_search/search_case.h"
 
 namespace muster::local_search {

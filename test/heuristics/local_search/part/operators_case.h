@@ -1,13 +1,10 @@
 // The objects of one part of the search, as improve_part has them; for tests of the operators.
 #pragma once
 
-#include "heuristics/local_search/part/gangs.h"
-#include "heuristics/local_search/part/neighbourhood.h"
-#include "heuristics/local_search/part/nodes.h"
-#include "heuristics/local_search/part/search_part.h"
-#include "heuristics/local_search/part/trial.h"
-#include "heuristics/local_search/part/waiting_pods.h"
-#include "heuristics/local_search/random_source.h"
+#include "heuristics/local_search/neighbourhood.h"
+#include "heuristics/local_search/plan_value.h"
+#include "heuristics/local_search/search_part.h"
+#include "heuristics/local_search/trial.h"
 #include "test/heuristics/local_search/search_case.h"
 
 namespace muster::local_search {

@@ -1,4 +1,4 @@
-#include "heuristics/local_search/part/repair.h"
+#include "heuristics/local_search/repair.h"
 
 #include <vector>
 

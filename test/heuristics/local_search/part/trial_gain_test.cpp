@@ -1,4 +1,4 @@
-#include "heuristics/local_search/part/trial_gain.h"
+#include "heuristics/local_search/trial_gain.h"
 
 #include <optional>
 

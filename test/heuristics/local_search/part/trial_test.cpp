@@ -1,4 +1,4 @@
-#include "heuristics/local_search/part/trial.h"
+#include "heuristics/local_search/trial.h"
 
 #include <vector>
 

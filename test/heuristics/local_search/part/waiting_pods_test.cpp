@@ -1,7 +1,6 @@
-#include "heuristics/local_search/part/waiting_pods.h"
-
 #include <gtest/gtest.h>
 
+#include "heuristics/local_search/neighbourhood.h"
 #include "test/heuristics/local_search/search_case.h"
 
 namespace muster::local_search {

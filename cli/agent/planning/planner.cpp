@@ -1,0 +1,255 @@
+#include "cli/agent/planning/planner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <set>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "cli/line/export_line.h"
+#include "io/muster_v1/plan_line.h"
+#include "model/base/require.h"
+#include "model/problem/problem.h"
+
+namespace muster::cli {
+
+namespace {
+
+std::string_view gang_of(const SnapshotPod& pod) { return pod.gang.empty() ? pod.name : pod.gang; }
+
+using Claims = std::map<std::string_view, std::set<std::string_view>>;  // nodes by gang
+
+Claims claims_of(const Snapshot& snapshot, const std::vector<std::string>& schedulers) {
+  Claims claims;
+  for (const SnapshotPod& pod : snapshot.pods) {
+    if (pod.status != PodStatus::kPending || pod.nominated_node.empty()) continue;
+    if (!schedulers.empty() && std::ranges::find(schedulers, scheduler_of(pod)) == schedulers.end()) continue;
+    claims[gang_of(pod)].insert(pod.nominated_node);
+  }
+  return claims;
+}
+
+std::unordered_set<std::string_view> nodes_that_are_left(const Snapshot& snapshot) {
+  std::unordered_set<std::string_view> nodes;
+  for (const SnapshotPod& pod : snapshot.pods) {
+    if (pod.status == PodStatus::kReleasing) nodes.insert(pod.node);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+void HeldRoom::hold(Snapshot& snapshot, const std::vector<std::string>& schedulers, Nanoseconds now) {
+  Claims claims = claims_of(snapshot, schedulers);
+  std::erase_if(since_, [&](const auto& entry) { return !claims.contains(entry.first); });
+  if (claims.empty()) return;
+  const auto left = nodes_that_are_left(snapshot);
+  std::erase_if(claims, [&](const auto& claim) {
+    const auto since = since_.emplace(claim.first, mode_ == ApplyMode::kExtender ? now - kMostWait - 1 : now).first;
+    if (std::ranges::any_of(claim.second, [&](std::string_view node) { return left.contains(node); }))
+      since->second = now;
+    return now - since->second > kMostWait;
+  });
+  std::unordered_set<std::string_view> held;
+  for (const auto& [gang, nodes] : claims) held.insert(nodes.begin(), nodes.end());
+  for (SnapshotNode& node : snapshot.nodes) {
+    if (held.contains(node.name)) node.taints.push_back({kTaint, node.name, TaintEffect::kNoSchedule});
+  }
+  std::map<std::pair<std::string_view, PodSpecIndex>, PodSpecIndex> specs;
+  for (SnapshotPod& pod : snapshot.pods) {
+    const auto claim = claims.find(gang_of(pod));
+    if (claim == claims.end()) continue;
+    const auto [at, is_new] = specs.emplace(std::pair(claim->first, pod.spec), pod.spec);
+    if (is_new) {
+      PodSpec spec = snapshot.pod_specs[pod.spec];
+      for (const std::string_view node : claim->second)
+        spec.tolerations.push_back({kTaint, node, false, TaintEffect::kNoSchedule});
+      at->second = snapshot.pod_specs.push_back(std::move(spec));
+    }
+    pod.spec = at->second;
+  }
+}
+
+namespace {
+
+exporting::ExportOptions export_options_of(const AgentOptions& options) {
+  exporting::ExportOptions wanted;
+  wanted.phase = exporting::ExportPhase::kAll;
+  switch (options.mode) {
+    case ApplyMode::kGates:
+      wanted.format = exporting::ExportFormat::kPatches;
+      wanted.gates = {options.reader.kubernetes.planned_gate};
+      break;
+    case ApplyMode::kKai:
+      wanted.format = exporting::ExportFormat::kKai;
+      break;
+    case ApplyMode::kBindings:
+    case ApplyMode::kNone:
+      wanted.format = exporting::ExportFormat::kBindings;
+      wanted.own_nodes_only = true;
+      break;
+    case ApplyMode::kExtender:
+      wanted.format = exporting::ExportFormat::kBindings;
+      break;
+  }
+  return wanted;
+}
+
+struct SeenPods {
+  std::vector<PendingPod> pending;
+  std::unordered_map<std::string, std::string> waiting;  // by gang: a pod of it that the plan does not place
+};
+
+SeenPods seen_pods(const SolvedLine& line) {
+  SeenPods pods;
+  std::vector<bool> is_placed(line.problem.pods.size());
+  for (const Placement& placement : line.solution.plan.placements) is_placed[placement.pod.value()] = true;
+  for (const PodIndex pod : line.problem.pods.indices()) {
+    const bool is_held = !line.problem.snapshot->pods[pod.value()].notes.held.empty();
+    if (line.problem.pods[pod].status != PodStatus::kPending && !is_held) continue;
+    PendingPod& seen =
+        pods.pending.emplace_back(PendingPod{std::string(line.problem.snapshot->pods[pod.value()].name),
+                                             std::string(line.problem.gangs[line.problem.pods[pod].gang].name)});
+    if (!is_placed[pod.value()]) pods.waiting.emplace(seen.gang, seen.name);
+  }
+  return pods;
+}
+
+std::vector<WaitingGangNote> notes_of(const std::string& plan_line,
+                                      const std::unordered_map<std::string, std::string>& pods) {
+  std::vector<WaitingGangNote> notes;
+  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_line, nullptr);
+  if (!plan || plan->is_error) return notes;
+  for (const muster_v1::GangClaim& gang : plan->gangs) {
+    const auto pod = pods.find(gang.name);
+    if (pod == pods.end()) continue;
+    WaitingGangNote note{gang.name, pod->second, muster_v1::claimed_text(gang.reason, explain::reason_text),
+                         gang.message};
+    if (gang.remedy && gang.remedy->kind != "never") note.note += ". It would start: " + gang.remedy->text;
+    notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+constexpr std::chrono::milliseconds kRetryEvery{100};  // what there was no memory for
+
+template <class Task>
+bool survives(const Task& task) {
+  try {
+    task();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+AgentPlanner::AgentPlanner(const AgentOptions& options, const std::string& worker_program, SolvedLineObserver observe,
+                           Post post)
+    : options_(options),
+      observe_(std::move(observe)),
+      post_(std::move(post)),
+      reader_(options.reader),
+      solver_(worker_program),
+      thread_([this] { run(); }) {}
+
+AgentPlanner::~AgentPlanner() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+  }
+  changed_.notify_all();
+}
+
+void AgentPlanner::plan(std::shared_ptr<const ClusterObjects> cluster, std::function<void(AgentPlan)> done) {
+  push([this, cluster = std::move(cluster), done = std::move(done)] {
+    auto plan = std::make_shared<AgentPlan>(planned(cluster));
+    post_([plan, done] { done(std::move(*plan)); });
+  });
+}
+
+void AgentPlanner::check(std::shared_ptr<const ClusterObjects> cluster, std::string plan_line, Exported done) {
+  push([this, cluster = std::move(cluster), line = std::move(plan_line), done = std::move(done)] {
+    auto exported = std::make_shared<Result<exporting::ExportedPlan>>(checked(*cluster, line));
+    post_([exported, done] { done(std::move(*exported)); });
+  });
+}
+
+void AgentPlanner::push(std::function<void()> task) {
+  {
+    const std::scoped_lock lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  changed_.notify_one();
+}
+
+void AgentPlanner::run() {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_closed_ || !tasks_.empty(); });
+    if (is_closed_) return;
+    const std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    while (!survives(task)) {  // what it answers is still awaited
+      std::this_thread::sleep_for(kRetryEvery);
+      const std::scoped_lock again(mutex_);
+      if (is_closed_) return;
+    }
+    survives([this] { solver_.portfolio.tidy(); });
+  }
+}
+
+kubernetes::KubernetesOptions AgentPlanner::kubernetes_at(Nanoseconds time) const {
+  kubernetes::KubernetesOptions options = options_.reader.kubernetes;
+  options.time = time;
+  return options;
+}
+
+AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& cluster) {
+  try {
+    return planned_whole(cluster);
+  } catch (const std::exception& defect) {
+    return {cluster, defect_answer(1, {}, defect), std::make_shared<const PlannedPods>(), {}, {}};
+  }
+}
+
+AgentPlan AgentPlanner::planned_whole(const std::shared_ptr<const ClusterObjects>& cluster) {
+  const auto begun = std::chrono::steady_clock::now();
+  ParsedLine line = parse_objects(reader_, cluster->objects, kubernetes_at(cluster->time));
+  const bool nominates = options_.mode == ApplyMode::kBindings || options_.mode == ApplyMode::kExtender;
+  if (nominates && line.snapshot) held_.hold(*line.snapshot, options_.reader.policy.schedulers, cluster->time);
+  SeenPods seen;
+  Staleness staleness;
+  PlannedPods pods;
+  const auto observe = [&](const SolvedLine& solved) {
+    seen = seen_pods(solved);
+    if (options_.mode == ApplyMode::kExtender)
+      pods.room = std::make_shared<OnlineRoom>(solved.problem, solved.solution.plan);
+    if (options_.mode == ApplyMode::kKai) staleness = staleness_of(solved);
+    observe_(solved);
+  };
+  AgentPlan plan{cluster, answer_line(line, line.begun, solver_, options_.line, observe), {}, {}, {}};
+  plan.staleness = std::move(staleness);
+  if (!plan.answer.is_error) pods.waiting = notes_of(plan.answer.text, seen.waiting);
+  pods.pending = std::move(seen.pending);
+  plan.pods = std::make_shared<const PlannedPods>(std::move(pods));
+  plan.elapsed = std::chrono::steady_clock::now() - begun;
+  return plan;
+}
+
+Result<exporting::ExportedPlan> AgentPlanner::checked(const ClusterObjects& cluster, const std::string& plan_line) {
+  MUSTER_REQUIRE(options_.mode != ApplyMode::kNone);
+  try {
+    return export_objects(reader_, plan_line, cluster.objects, kubernetes_at(cluster.time),
+                          export_options_of(options_));
+  } catch (const std::exception& defect) {
+    return InputError{ErrorCode::kInternalError, "$", defect.what()};
+  }
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,82 @@
+// Repairs a neighbourhood: places the destroyed pods anew, and waiting pods and gangs besides them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "heuristics/local_search/neighbourhood.h"
+#include "heuristics/local_search/plan_value.h"
+#include "heuristics/local_search/scope.h"
+#include "heuristics/local_search/search_part.h"
+#include "heuristics/local_search/trial.h"
+#include "model/problem/problem.h"
+
+namespace muster::local_search {
+
+// Destroys a part of the placements in a neighbourhood.
+//
+// The gang that is to leave is destroyed whole; of all other pods that may move a random part, of a random size. Pods
+// that may be dropped wait from then on.
+class DestroyOperator {
+ public:
+  // All must outlive it.
+  DestroyOperator(const Problem& problem, PartGangs& gangs, WaitingPods& waiting, RandomSource& random)
+      : problem_(problem), gangs_(gangs), waiting_(waiting), random_(random) {}
+
+  // Requires a trial that is empty except for `leaving`. Cost: O(pods on the nodes).
+  void apply(Neighbourhood& neighbourhood, Trial& trial);
+
+ private:
+  void add(const PartNode::Occupant& occupant, NodeIndex node, Trial& trial);
+
+  const Problem& problem_;
+  PartGangs& gangs_;
+  WaitingPods& waiting_;
+  RandomSource& random_;
+};
+
+// Greedy insertion in a random order that prefers the large, or the valuable; the nodes by a random rule.
+class RepairOperator {
+ public:
+  // All must outlive it.
+  RepairOperator(const SearchScope& scope, PartGangs& gangs, WaitingPods& waiting, RandomSource& random)
+      : scope_(scope), problem_(scope.problem()), gangs_(gangs), waiting_(waiting), random_(random) {}
+
+  // Places the required pods, then the minimum of `wanted` (none: no such gang), then of all that wait what fits.
+  // False: there is no place for one of the first two. Cost: O((pods of the trial + groups of waiting pods) x nodes).
+  bool apply(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial);
+
+ private:
+  // Which of the pods that wait are placed first.
+  enum class Preference : std::uint8_t { kWorth, kWorthPerCpu, kSquaredWorthPerCpu, kAny };
+  static constexpr std::size_t kPreferences = 4;
+  // A group of waiting pods, or a gang, that may be placed.
+  struct Option {
+    double key = 0;
+    std::size_t position = 0;  // of the groups; beyond them, of drawn_
+  };
+
+  bool place_required(Neighbourhood& neighbourhood, Trial& trial);
+  bool place_gang(GangIndex gang, Neighbourhood& neighbourhood, Trial& trial);
+  void fill(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial);
+  void place_group(std::size_t group, Neighbourhood& neighbourhood, Trial& trial);
+  void draw_gangs(GangIndex wanted, GangIndex leaving);
+  void add_groups(const Neighbourhood& neighbourhood);
+  void add_drawn_gangs();
+  double key_of(double worth, Amount requested_cpu);
+
+  const SearchScope& scope_;
+  const Problem& problem_;
+  PartGangs& gangs_;
+  WaitingPods& waiting_;
+  RandomSource& random_;
+  // Of one trial.
+  RepairRule rule_ = RepairRule::kAny;
+  Preference preference_ = Preference::kAny;
+  std::vector<GangIndex> drawn_;
+  std::vector<Option> options_;
+};
+
+}  // namespace muster::local_search

@@ -1,0 +1,80 @@
+#include "io/kubernetes/import/named_objects.h"
+
+#include <utility>
+
+#include "io/kubernetes/import/pod_writer.h"
+#include "io/kubernetes/object/slim.h"
+#include "model/base/require.h"
+
+namespace muster::kubernetes {
+
+KeptObject::KeptObject(const json::JsonDocument& parsed, SharedOptions options)
+    : json_(parsed), options_(std::move(options)), collected_(collect_object(json_.root())) {
+  MUSTER_REQUIRE(options_ != nullptr);
+  if (collected_ && collected_->meaning == KubernetesKind::kPod) read_as_pod();
+}
+
+// Kept if nothing is to be said about it.
+void KeptObject::read_as_pod() {
+  json::JsonDocument none;
+  KubernetesReading in(none);
+  configure(*options_, in);
+  in.has_namespaces = true;
+  in.with_paths = false;
+  auto pod = std::make_unique<KubernetesPod>();
+  if (!read_pod(in, collected_->object, *pod) || !write_pod_texts(in, *pod, texts_)) return;
+  if (!in.remarks.sentences().empty() || !in.warnings.empty()) return;
+  pod->source.texts = &texts_;
+  pod_ = std::move(pod);
+  collected_->object.as_pod = pod_.get();
+}
+
+std::size_t KeptObject::bytes() const {
+  return sizeof *this + json_.bytes() + texts_.spec.capacity() + texts_.labels.capacity() +
+         (pod_ ? sizeof *pod_ + pod_->requests.capacity() * sizeof(RequestedAmount) : 0);
+}
+
+std::string text_of(const KeptObjects& objects) {
+  std::size_t bytes = 64;
+  for (const auto& object : objects) bytes += object->text().size() + 1;
+  std::string text;
+  text.reserve(bytes);
+  text += R"({"apiVersion":"v1","kind":"List","items":[)";
+  for (const auto& object : objects) {
+    if (text.back() != '[') text += ',';
+    text += object->text();
+  }
+  return text += "]}";
+}
+
+bool collect_kept(KubernetesReading& in, const KeptObjects& objects, KubernetesItems& out) {
+  for (const auto& object : objects) {
+    if (const auto& collected = object->collected()) {
+      KubernetesObject& one = out.by_kind[static_cast<std::size_t>(collected->meaning)].emplace_back(collected->object);
+      if (!collected->unread.empty()) one.hold = in.unread.add(one.kind, one.full_name(), collected->unread);
+    } else if (!collect_item(in, object->value(), out)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ObjectKeeper::ObjectKeeper(SharedOptions options) : options_(std::move(options)) {
+  MUSTER_REQUIRE(options_ != nullptr);
+}
+
+std::string_view ObjectKeeper::slim(json::JsonDocument& document, json::JsonValue object, std::string_view api_version,
+                                    std::string_view kind) {
+  MUSTER_REQUIRE(object.is(json::JsonKind::kObject));
+  scratch_.clear();
+  slim_object(document, object, {api_version, kind, options_->duration_annotation}, scratch_);
+  return scratch_;
+}
+
+std::shared_ptr<const KeptObject> ObjectKeeper::keep(std::string_view slim) {
+  const bool is_valid = !parser_.parse(slim, json::JsonLimits());
+  MUSTER_REQUIRE(is_valid);
+  return std::make_shared<const KeptObject>(parser_, options_);
+}
+
+}  // namespace muster::kubernetes
