@@ -243,9 +243,14 @@ void sort_names(std::vector<PodIndex>& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-// If the minimum has to wait, all of the gang waits, and for the same pods.
-void let_gangs_wait(const Problem& problem, const std::vector<std::vector<std::size_t>>& by_gang, Starters& starters,
-                    std::vector<Placement>& placements) {
+constexpr std::size_t kMostNames = 50'000'000;  // in all lists `after`: a plan of half a gigabyte
+
+// If the minimum has to wait, all of the gang waits, and for the same pods. Gives the pods whose lists would be too
+// long.
+std::vector<PodIndex> let_gangs_wait(const Problem& problem, const std::vector<std::vector<std::size_t>>& by_gang,
+                                     Starters& starters, std::vector<Placement>& placements) {
+  std::vector<PodIndex> too_long;
+  std::size_t names = 0;
   for (const auto& positions : by_gang) {
     std::vector<PodIndex> at_once, everything;
     for (const std::size_t i : positions) {
@@ -255,8 +260,16 @@ void let_gangs_wait(const Problem& problem, const std::vector<std::vector<std::s
     if (everything.empty() || starters.is_minimum_met(problem.pods[placements[positions.front()].pod].gang, at_once))
       continue;
     sort_names(everything);
-    for (const std::size_t i : positions) placements[i].after = everything;
+    names += positions.size() * everything.size();
+    for (const std::size_t i : positions) {
+      if (names > kMostNames) {
+        too_long.push_back(placements[i].pod);
+      } else {
+        placements[i].after = everything;
+      }
+    }
   }
+  return too_long;
 }
 
 // Orders the placements that depend on what is bound before them: first those that start immediately, then those that
@@ -400,11 +413,15 @@ std::vector<PodIndex> time_placements(const Problem& problem, const ClusterState
     for (const auto& positions : by_gang) {
       for (const std::size_t i : positions) placements[i].after = departures.enter(placements[i]);
     }
-    let_gangs_wait(problem, by_gang, starters, placements);
+    std::vector<PodIndex> too_long = let_gangs_wait(problem, by_gang, starters, placements);
+    if (!too_long.empty()) return too_long;
   }
   if (!problem.has_ordered_rules()) return {};
   BindingSteps steps(problem, end_state, departing, placements);
-  while (!steps.empty() && steps.find()) let_gangs_wait(problem, by_gang, starters, placements);
+  while (!steps.empty() && steps.find()) {
+    std::vector<PodIndex> too_long = let_gangs_wait(problem, by_gang, starters, placements);
+    if (!too_long.empty()) return too_long;
+  }
   return steps.unbound();
 }
 

@@ -14,7 +14,8 @@ namespace muster {
 // `after` lists, evictions with their reasons and claimants. Gangs whose minimum has to wait wait whole.
 Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::vector<PlannedEviction>& evictions);
 
-// The same, and the placed pods that cannot be bound in any order that was found: with them the plan breaks a rule.
+// The same, and the placed pods that cannot be bound in any order that was found, or that would have to wait for so
+// many others that no plan can name them: with them the plan breaks a rule.
 struct OrderedPlan {
   Plan plan;
   std::vector<PodIndex> unbound;

@@ -33,9 +33,10 @@ class GridFill {
         asked_(std::move(asked)),
         placed_(left_.size(), 0.0) {}
 
-  // `done`: part of the shard's nodes that is filled.
-  void renew_prices(const std::vector<double>& row_price, double done) {
+  // `done`: part of the shard's nodes that is filled. False: the deadline has passed on the way.
+  bool renew_prices(const std::vector<double>& row_price, double done, const Deadline& deadline) {
     for (std::size_t kind = 0; kind < grids_.size(); ++kind) {
+      if (deadline.passed()) return false;
       price_[kind] = pod_prices(sub_, grids_[kind], row_price);
       for (const DemandIndex d : grids_[kind].demands()) {
         const double asked = asked_[d.value()];
@@ -46,6 +47,7 @@ class GridFill {
       grids_[kind].set_prices(price_[kind]);
     }
     content_.reset();
+    return true;
   }
 
   Configuration fill(const RoomOnGrid& at) {
@@ -89,6 +91,7 @@ ChosenConfigurations fill_on_grids(RestrictedMaster& sub, const std::vector<Mult
   std::vector<Configuration> filled(order.size());
   std::atomic<bool> is_late = false;
   parallel_for(shards, task.threads, [&](std::size_t shard) {
+    if (is_late) return;
     std::vector<std::int64_t> left;
     std::vector<double> asked_here;
     for (const DemandIndex d : sub.demand.classes.indices()) {
@@ -100,11 +103,11 @@ ChosenConfigurations fill_on_grids(RestrictedMaster& sub, const std::vector<Mult
     const std::size_t count = (order.size() + shards - 1 - shard) / shards;
     const std::size_t step = count / kTuning.generation.grid.renewals + 1;
     for (std::size_t i = 0; i < count; ++i) {
-      if (is_late || task.deadline.passed()) {
+      const double done = static_cast<double>(i) / static_cast<double>(count);
+      if (is_late || task.deadline.passed() || (i % step == 0 && !fill.renew_prices(row_price, done, task.deadline))) {
         is_late = true;
         return;
       }
-      if (i % step == 0) fill.renew_prices(row_price, static_cast<double>(i) / static_cast<double>(count));
       filled[i * shards + shard] = fill.fill(order[i * shards + shard]);
     }
   });
@@ -128,6 +131,7 @@ RoomContents contents_on_grids(const RestrictedMaster& sub, std::vector<Multipli
       if (is_wanted[grids[kind].rooms()[at]]) order.push_back({kind, at});
   std::vector<std::vector<double>> price(grids.size());
   parallel_for(grids.size(), task.threads, [&](std::size_t kind) {
+    if (task.deadline.passed()) return;
     price[kind] = pod_prices(sub, grids[kind], row_price);
     grids[kind].set_prices(price[kind]);
   });

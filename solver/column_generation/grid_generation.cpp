@@ -175,8 +175,10 @@ class GridGeneration {
   // up.
   double dual_bound_at(std::vector<double>& price, const std::vector<double>& master, lp::Milp& more) {
     const double bound = bound_of_prices(side_.whole, side_.is_configuration, price);
-    parallel_for(grids_.size(), task_.threads,
-                 [&](std::size_t kind) { grids_[kind].set_prices(pod_prices(sub_, grids_[kind], price)); });
+    parallel_for(grids_.size(), task_.threads, [&](std::size_t kind) {
+      if (!task_.deadline.passed()) grids_[kind].set_prices(pod_prices(sub_, grids_[kind], price));
+    });
+    if (task_.deadline.passed()) return lp::kInfinity;
     std::vector<double> slack(blocks_.size(), 0.0);
     std::vector<std::vector<double>> pods(blocks_.size());
     std::atomic<bool> is_late = false;

@@ -35,7 +35,9 @@ void Offers::offer(ClusterState state, std::vector<PlannedEviction> evictions, b
 // Evictions obey rules that no single put can check, so the referee checks them here.
 void Offers::keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions) {
   const Deadline::Clock::time_point start = Deadline::Clock::now();
-  Candidate candidate{plan_of(in_.setting.problem, state, evictions), {}};
+  OrderedPlan made = ordered_plan_of(in_.setting.problem, state, evictions);
+  if (!made.unbound.empty()) return;
+  Candidate candidate{std::move(made.plan), {}};
   candidate.levels = evaluate(in_.setting.problem, in_.setting.shares, candidate.plan);
   const bool is_kept = keep_if_best(std::move(candidate));
   keeping_ = std::max(keeping_, Deadline::Clock::now() - start);

@@ -28,16 +28,18 @@ std::vector<std::pair<std::int32_t, std::int64_t>> Formulation::decisions_of(con
       if (!in_.demand.cells[cell].moves.is_none()) continue;
       const PodClassIndex pod_class = in_.demand.classes[in_.demand.cells[cell].demand].pod_class;
       std::map<std::int32_t, std::int64_t> pods;
-      for (const GangIndex gang : gang_class.gangs)
-        for (const PodIndex pod : in_.problem.gangs[gang].pods) {
-          const bool is_of_cell =
-              gang_class.gangs.size() > 1 || std::ranges::count(in_.demand.cells[cell].pods, pod) > 0;
-          if (!is_of_cell || placed[pod].is_none() || in_.problem.pods[pod].status != PodStatus::kPending ||
-              in_.problem.pods[pod].pod_class != pod_class)
-            continue;
-          const std::vector<CellColumn>& columns = cell_columns_[cell];
-          ++pods[columns.size() == 1 ? 0 : static_cast<std::int32_t>(in_.zones.of_node[placed[pod]].value())];
-        }
+      const auto count = [&](PodIndex pod) {
+        if (placed[pod].is_none() || in_.problem.pods[pod].status != PodStatus::kPending ||
+            in_.problem.pods[pod].pod_class != pod_class)
+          return;
+        const bool has_zones = cell_columns_[cell].size() > 1;
+        ++pods[has_zones ? static_cast<std::int32_t>(in_.zones.of_node[placed[pod]].value()) : 0];
+      };
+      if (gang_class.gangs.size() == 1) {
+        std::ranges::for_each(in_.demand.cells[cell].pods, count);
+      } else {
+        for (const GangIndex gang : gang_class.gangs) std::ranges::for_each(in_.problem.gangs[gang].pods, count);
+      }
       for (const auto& [zone, count] : pods) {
         const CellColumn& column = cell_columns_[cell][static_cast<std::size_t>(zone)];
         values[column.column] = count / column.pods;

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
+#include <queue>
+#include <tuple>
+#include <vector>
 
 #include "model/base/tuning.h"
 
@@ -31,13 +35,26 @@ Preparation choose_left(const SlotTask& task, const PodKinds& kinds) {
     for (const PodIndex pod : kept.pods) idle[task.problem.pods[pod].node] -= task.problem.class_of(pod).gpu.devices;
   Preparation preparation;
   for (const std::size_t k : partial) {
-    std::vector<PodIndex> pods = task.kept[k].pods;
-    for (std::int64_t leaving = std::ssize(pods) - task.kept[k].kept; leaving > 0; --leaving) {
-      const auto best = std::ranges::max_element(
-          pods, {}, [&](PodIndex pod) { return std::pair(idle[task.problem.pods[pod].node], ~pod.value()); });
-      idle[task.problem.pods[*best].node] += task.problem.class_of(*best).gpu.devices;
-      preparation.left.push_back(*best);
-      pods.erase(best);
+    const KeptPods& kept = task.kept[k];
+    std::map<NodeIndex, std::vector<PodIndex>> pods_of;  // descending
+    for (const PodIndex pod : kept.pods) pods_of[task.problem.pods[pod].node].push_back(pod);
+    // The next pod is of the node with the most idle devices; of several, the first pod.
+    std::priority_queue<std::tuple<std::int64_t, std::uint32_t, NodeIndex>> next;
+    const auto add = [&](NodeIndex node) {
+      if (const auto& pods = pods_of.at(node); !pods.empty()) next.emplace(idle[node], ~pods.back().value(), node);
+    };
+    for (auto& [node, pods] : pods_of) {
+      std::ranges::sort(pods, std::ranges::greater());
+      add(node);
+    }
+    for (std::int64_t leaving = std::ssize(kept.pods) - kept.kept; leaving > 0; --leaving) {
+      const NodeIndex node = std::get<NodeIndex>(next.top());
+      next.pop();
+      std::vector<PodIndex>& pods = pods_of.at(node);
+      idle[node] += task.problem.class_of(pods.back()).gpu.devices;
+      preparation.left.push_back(pods.back());
+      pods.pop_back();
+      add(node);
     }
   }
   return preparation;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "heuristics/state/candidate.h"
@@ -112,6 +113,24 @@ TEST_F(PlanOf, WaitsForPodsThatAntiAffinityKeepsApart) {
             {"name":"new","gang":"g","podAntiAffinity":{"topologyKey":"host","matchGang":true}}])");
   put("new", "n", {});
   EXPECT_EQ(after("new"), Names{"old"});
+}
+
+// Every pod of the gang would have to name every pod that leaves: 64 million names.
+TEST_F(PlanOf, GivesUpAGangThatWouldWaitForTooManyPods) {
+  constexpr int kPods = 8'000;
+  std::string pods;
+  for (int i = 0; i < kPods; ++i) {
+    pods +=
+        fmt::format(R"({}{{"name":"old-{}","gang":"old","node":"n","resources":{{"cpu":"1"}}}},)", i > 0 ? "," : "", i);
+    pods += fmt::format(R"({{"name":"new-{}","gang":"new","resources":{{"cpu":"1"}}}})", i);
+  }
+  build(fmt::format(
+      R"("nodes":[{{"name":"n","resources":{{"cpu":"{0}","pods":"100000"}}}}],"gangs":[{{"name":"old","minMember":1}},)"
+      R"({{"name":"new","priority":1,"minMember":{0}}}],"pods":[{1}])",
+      kPods, pods));
+  for (int i = 0; i < kPods; ++i) evict(fmt::format("old-{}", i).c_str(), EvictionReason::kPreempt, "new");
+  for (int i = 0; i < kPods; ++i) put(fmt::format("new-{}", i).c_str(), "n", {});
+  EXPECT_EQ(ordered_plan_of(**problem_, *state_, evictions_).unbound.size(), std::size_t{kPods});
 }
 
 }  // namespace
