@@ -23,6 +23,7 @@
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 #include "model/problem/exceeded.h"
 
 namespace muster {
@@ -243,8 +244,6 @@ void sort_names(std::vector<PodIndex>& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-constexpr std::size_t kMostNames = 50'000'000;  // in all lists `after`: a plan of half a gigabyte
-
 // If the minimum has to wait, all of the gang waits, and for the same pods. Gives the pods whose lists would be too
 // long.
 std::vector<PodIndex> let_gangs_wait(const Problem& problem, const std::vector<std::vector<std::size_t>>& by_gang,
@@ -262,7 +261,7 @@ std::vector<PodIndex> let_gangs_wait(const Problem& problem, const std::vector<s
     sort_names(everything);
     names += positions.size() * everything.size();
     for (const std::size_t i : positions) {
-      if (names > kMostNames) {
+      if (names > kTuning.heuristics.most_names) {
         too_long.push_back(placements[i].pod);
       } else {
         placements[i].after = everything;

@@ -178,9 +178,11 @@ struct HeuristicsTuning {
   std::int64_t return_trials = 4'000;  // of all pods together
   std::int64_t fill_units = 2'048;     // of a quota that are filled exactly; what is beyond goes to the first in turn
   std::int64_t binding_checks = 1 << 18;  // for an order in which pods may be bound; some 20 ms
-  std::size_t kept = 8;                   // tables of all nodes, for victims of different kinds; 4 and 8 were in use
-  std::size_t priorities = 32;            // of which each is counted apart in what a queue uses
-  std::int64_t room_steps = 8;            // of what is free on a device, that distinguish nodes
+  std::size_t most_names = 50'000'000;  // in all lists `after` of a plan, half a gigabyte of text; else it is given up.
+                                        // By a plan of 1.6 billion names, no range was recorded
+  std::size_t kept = 8;                 // tables of all nodes, for victims of different kinds; 4 and 8 were in use
+  std::size_t priorities = 32;          // of which each is counted apart in what a queue uses
+  std::int64_t room_steps = 8;          // of what is free on a device, that distinguish nodes
 };
 
 // Large neighbourhood search, and repacking. By the plans of test/golden; no ranges were recorded unless said.
