@@ -26,6 +26,7 @@
 #include "bench/support/program.h"
 #include "model/objective/levels.h"
 #include "solver/portfolio/portfolio.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::ablation_bench {
 namespace {
@@ -78,7 +79,7 @@ std::vector<Kind> kinds() {
 
 // Throws if the plan breaks a rule.
 Levels levels_without(const std::string& stage, const Judge& judge, const Arguments& arguments) {
-  portfolio::Portfolio portfolio{std::string(MUSTER_BINARY)};
+  portfolio::Portfolio portfolio{test::program()};
   portfolio::SolveOptions options;
   options.threads = arguments.threads;
   if (stage != "none") options.left_out.insert(stage);
@@ -134,7 +135,7 @@ int run(const Arguments& arguments) {
     if (!arguments.instances.empty() && std::ranges::find(arguments.instances, kind.name) == arguments.instances.end())
       continue;
     for (const std::string& seed : arguments.seeds) {
-      std::string line = printed_by("'" MUSTER_BINARY "' " + kind.command + " --seed " + seed);
+      std::string line = printed_by("'" + test::program() + "' " + kind.command + " --seed " + seed);
       if (kind.without_moves) line.insert(1, R"("policy":{"actions":["place","reclaim","preempt","stale"]},)");
       const Judge judge(line);
       const std::vector<LevelId> ids = level_ids(judge.problem);

@@ -19,6 +19,7 @@
 #include "heuristics/greedy/greedy.h"
 #include "model/objective/level_bounds.h"
 #include "solver/engine/preparation.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::choice_bench {
 namespace {
@@ -43,7 +44,7 @@ int run(int argc, char** argv) {
   const Deadline deadline(Clock::now() + std::chrono::milliseconds(budget_ms), false);
   const engine::MilpPreparation prepared(judge.problem, judge.shares, deadline);
   const auto& whole = prepared.whole;
-  cbc::Backend backend{std::string(MUSTER_BINARY)};
+  cbc::Backend backend{test::program()};
   backend.prepare();
   const Clock::time_point start = Clock::now();
   choice::ChoiceModel model({judge.problem, judge.shares, prepared.rules, whole.demand, whole.zones,

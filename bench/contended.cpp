@@ -25,6 +25,7 @@
 #include "bench/support/machine.h"
 #include "bench/support/mixes.h"
 #include "bench/support/program.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::contended_bench {
 namespace {
@@ -70,7 +71,7 @@ std::vector<Instance> instances(const Arguments& arguments) {
   for (const std::string& nodes : arguments.nodes)
     for (const std::string& seed : arguments.seeds) {
       const std::string command =
-          fmt::format("'{}' generate --preset contended --nodes {} --seed {}", MUSTER_BINARY, nodes, seed);
+          fmt::format("'{}' generate --preset contended --nodes {} --seed {}", test::program(), nodes, seed);
       if (!arguments.mixes) all.push_back({fmt::format("{}-{}", nodes, seed), printed_by(command)});
       if (arguments.mixes)
         for (const auto& [name, options] : kMixes)

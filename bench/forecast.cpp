@@ -40,6 +40,7 @@
 #include "heuristics/greedy/greedy.h"
 #include "model/base/parallel.h"
 #include "model/base/tuning.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::forecast_bench {
 namespace {
@@ -50,7 +51,7 @@ struct Arguments {
   std::vector<std::string> kinds{"alike", "occupied", "leaving"};
   double scale = 1;
   std::uint64_t seed = 1;
-  std::string threads = "2", json, commit = bench::commit(), program = MUSTER_BINARY;
+  std::string threads = "2", json, commit = bench::commit(), program = test::program();
 };
 
 Arguments parse(int argc, char** argv) {

@@ -20,6 +20,7 @@
 #include "bench/support/program.h"
 #include "datasets/generator/kubernetes_list.h"
 #include "io/muster_v1/snapshot_reader.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::import_bench {
 namespace {
@@ -71,7 +72,8 @@ Outcome run_import(const std::string& file) {
   if (child == 0) {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(nowhere, STDOUT_FILENO);
-    execl(MUSTER_BINARY, MUSTER_BINARY, "import", "kubernetes", "--quiet", file.c_str(), nullptr);
+    const std::string program = test::program();
+    execl(program.c_str(), program.c_str(), "import", "kubernetes", "--quiet", file.c_str(), nullptr);
     _exit(127);
   }
   int status = 0;

@@ -40,6 +40,7 @@
 #include "bench/support/stalls.h"
 #include "bench/support/statistics.h"
 #include "model/base/parallel.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::latency_bench {
 namespace {
@@ -55,7 +56,7 @@ struct Arguments {
   int solves = 1'000, stress = 0, threads = 2;
   bool contended = false;
   std::uint64_t seed = 1;
-  std::string engine = "auto", json, commit = bench::commit(), program = MUSTER_BINARY;
+  std::string engine = "auto", json, commit = bench::commit(), program = test::program();
 };
 
 Arguments parse(int argc, char** argv) {

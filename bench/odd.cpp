@@ -20,6 +20,7 @@
 #include "bench/support/odd_cases.h"
 #include "bench/support/program.h"
 #include "model/base/parallel.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::odd_bench {
 namespace {
@@ -27,7 +28,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> budgets{"300", "1000"}, engines{"greedy", "auto"}, cases;
   int runs = 3, threads = 2;
-  std::string program = MUSTER_BINARY;
+  std::string program = test::program();
 };
 
 Arguments parse(int argc, char** argv) {

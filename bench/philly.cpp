@@ -36,6 +36,7 @@
 #include "model/base/parallel.h"
 #include "model/build/build_problem.h"
 #include "solver/portfolio/scheduling_policy.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::philly_bench {
 namespace {
@@ -136,7 +137,7 @@ void replay(const Arguments& arguments, const traces::PhillyInput& input,
   options.durations = portfolio::known_durations(one.policy);
   if (arguments.order == "waited") workload.all.policy.over_time.order = SeniorityRule::kWaited;
   const auto simulation = required(simulation::Simulation::begin(workload, options, {}));
-  portfolio::SchedulingPolicy policy({one.policy, 1, philly.seed, 0}, MUSTER_BINARY);
+  portfolio::SchedulingPolicy policy({one.policy, 1, philly.seed, 0}, test::program());
   const auto begun = portfolio::Clock::now();
   while (simulation->advance()) {
     const auto start = portfolio::Clock::now();

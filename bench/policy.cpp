@@ -28,6 +28,7 @@
 #include "model/objective/fair_share.h"
 #include "model/problem/next_snapshot.h"
 #include "model/referee/referee.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::policy_bench {
 namespace {
@@ -137,7 +138,7 @@ Row measure(const std::string& situation, const std::string& engine, const Argum
           {},        {}};
   std::vector<std::string> words{"--engine", engine, "--budget", fmt::format("{}ms", arguments.budget_ms), "--quiet"};
   if (!arguments.threads.empty()) words.insert(words.end(), {"--threads", arguments.threads});
-  SolveProcess process(MUSTER_BINARY, words);
+  SolveProcess process(test::program(), words);
   process.ask(R"({"format":"muster/v1"})");  // the first line pays for starting
   for (int n = 0; n < arguments.repetitions; ++n) {
     const auto start = std::chrono::steady_clock::now();

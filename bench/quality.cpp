@@ -28,6 +28,7 @@
 #include "bench/support/machine.h"
 #include "bench/support/program.h"
 #include "bench/support/quality_cases.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::quality_bench {
 namespace {
@@ -217,7 +218,7 @@ int run(const Arguments& arguments) {
   for (const QualityCase& quality_case : quality_cases()) {
     if (!is_among(arguments.instances, quality_case.name)) continue;
     for (const std::string& seed : arguments.seeds) {
-      const std::string line = printed_by("'" MUSTER_BINARY "' " + quality_case.command + " --seed " + seed);
+      const std::string line = printed_by("'" + test::program() + "' " + quality_case.command + " --seed " + seed);
       const Judge judge(line);
       for (const QualityGoal& goal : quality_case.goals) {
         if (!is_among(arguments.budgets, fmt::format("{}", goal.budget_ms))) continue;

@@ -33,6 +33,7 @@
 #include "bench/support/scale_cases.h"
 #include "bench/support/statistics.h"
 #include "model/base/parallel.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::scale_bench {
 namespace {
@@ -42,7 +43,7 @@ struct Arguments {
   std::vector<std::string> cases;
   bool sweeps = false;
   std::uint64_t seed = 1;
-  std::string budget = "1s", engine = "greedy", json, commit = bench::commit(), program = MUSTER_BINARY;
+  std::string budget = "1s", engine = "greedy", json, commit = bench::commit(), program = test::program();
   int threads = 2;
 };
 

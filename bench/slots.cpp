@@ -31,6 +31,7 @@
 #include "datasets/generator/presets.h"
 #include "heuristics/state/plan_of.h"
 #include "solver/portfolio/portfolio.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::slots_bench {
 namespace {
@@ -167,8 +168,8 @@ std::string contents(const std::string& path) {
 }
 
 int run(const Arguments& arguments) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
-  cbc::Backend backend(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
+  cbc::Backend backend(test::program());
   backend.prepare();
   std::size_t violations = 0;
   for (const std::string& path : arguments.snapshots)

@@ -29,6 +29,7 @@
 #include "model/referee/referee.h"
 #include "model/state/kept_snapshot.h"
 #include "solver/portfolio/portfolio.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::state_bench {
 namespace {
@@ -134,7 +135,7 @@ int run(int argc, char** argv) {
   muster_v1::SnapshotReader line_reader({.threads = settings.threads});
   KeptSnapshot kept;
   if (const auto error = kept.apply(good(reader.read_whole(text)), "$")) throw std::runtime_error(error->message);
-  portfolio::Portfolio of_text{std::string(MUSTER_BINARY)}, of_state{std::string(MUSTER_BINARY)};
+  portfolio::Portfolio of_text{test::program()}, of_state{test::program()};
   Cycle whole, after;
   Times ready;
   const int count = settings.pods / 2;

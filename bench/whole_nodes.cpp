@@ -16,6 +16,7 @@
 #include "bench/support/program.h"
 #include "bench/support/whole_nodes_cases.h"
 #include "solver/portfolio/portfolio.h"
+#include "test/support/paths.h"
 
 namespace muster::bench::whole_nodes_bench {
 namespace {
@@ -60,7 +61,7 @@ std::vector<std::int64_t> leading(const portfolio::Solution& solution) {
 }
 
 int run(const Arguments& arguments) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   std::int64_t faults = 0;
   fmt::print("{:8} {:>6} {:>8} {:>8} {:>9} {:>6} {:>6} {:>7}\n", "engine", "ms", "clusters", "whole", "best fit",
              "fewer", "worse", "proven");

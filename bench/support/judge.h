@@ -24,6 +24,7 @@
 #include "model/objective/fair_share.h"
 #include "model/problem/next_snapshot.h"
 #include "model/referee/referee.h"
+#include "test/support/paths.h"
 
 namespace muster::bench {
 
@@ -114,7 +115,7 @@ struct Answered {
   double told_ms = 0;  // from the line to its plan, as the program reports it
 };
 inline Answered answer_of(const std::vector<std::string>& arguments, const std::string& line) {
-  SolveProcess process(MUSTER_BINARY, arguments);
+  SolveProcess process(test::program(), arguments);
   process.ask(R"({"format":"muster/v1"})");
   std::string answer = process.ask(line);
   const auto told = elapsed_ms(answer);

@@ -13,6 +13,8 @@
 
 #include <sys/types.h>
 
+#include "test/support/paths.h"
+
 namespace muster::bench {
 
 // The output of a shell command, without the last line feed. Throws if it fails or prints nothing.
@@ -30,7 +32,7 @@ inline std::string printed_by(const std::string& command) {
 // Of the source tree, with "-dirty" if it has changed since; "unknown" if git does not know it.
 inline std::string commit() {
   try {
-    return printed_by("git -C '" MUSTER_SOURCE_DIR "' describe --always --dirty --exclude '*' 2> /dev/null");
+    return printed_by("git -C '" + test::source_folder() + "' describe --always --dirty --exclude '*' 2> /dev/null");
   } catch (const std::runtime_error&) {
     return "unknown";
   }

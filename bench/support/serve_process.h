@@ -18,13 +18,14 @@
 
 #include "bench/support/http_client.h"
 #include "bench/support/spawn.h"
+#include "test/support/paths.h"
 
 namespace muster::bench {
 
 class ServeProcess {
  public:
   // Ready when this returns. Throws, with its log, if it is not ready within ten seconds.
-  explicit ServeProcess(const std::vector<std::string>& arguments, const std::string& program = MUSTER_BINARY) {
+  explicit ServeProcess(const std::vector<std::string>& arguments, const std::string& program = test::program()) {
     std::string pattern = (std::filesystem::temp_directory_path() / "muster-serve-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp");
     directory_ = pattern;

@@ -20,6 +20,7 @@
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 #include "model/base/parallel.h"
+#include "test/support/paths.h"
 
 namespace muster::bench {
 
@@ -30,7 +31,8 @@ inline constexpr double kMostDrift = 0.01;
 
 struct SoakArguments {
   std::int64_t snapshots = 1'000'000;
-  std::string engine = "greedy", budget = "1s", threads = "1", json, commit = bench::commit(), program = MUSTER_BINARY;
+  std::string engine = "greedy", budget = "1s", threads = "1", json, commit = bench::commit(),
+              program = test::program();
 };
 
 inline SoakArguments parse_soak(int argc, char** argv) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <ctime>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -102,8 +103,10 @@ class Sidecar {
   int run(int listener, int observed, const Signals& signals);
 
  private:
+  void announce(int listener, int observed);
   void wait(http::HttpServer& server, const Signals& signals, const Event& finished);
-  bool act(int signal, http::HttpServer& server);
+  void attempt(const std::function<void()>& action);
+  void act(int signal, http::HttpServer& server);
   void drain(int signal, http::HttpServer& server);
   void reload(http::HttpServer& server);
   void save(std::chrono::steady_clock::duration interval);
@@ -135,6 +138,11 @@ class Observing {
   std::jthread thread_;
 };
 
+struct Draining {
+  http::HttpServer& server;
+  ~Draining() { server.drain(); }
+};
+
 int Sidecar::run(int listener, int observed, const Signals& signals) {
   const Event finished;
   http::HttpServer server({listener}, service_, options_.limits);
@@ -147,14 +155,8 @@ int Sidecar::run(int listener, int observed, const Signals& signals) {
       server.run();
       finished.tell();
     });
-    console_.say(Severity::kInformation,
-                 fmt::format("listening on {}", escaped(http::name_of_listener(options_.address, listener))));
-    if (observed >= 0) {
-      console_.say(Severity::kInformation,
-                   fmt::format("health checks and metrics on {}",
-                               escaped(http::name_of_listener(*options_.observe_address, observed))));
-    }
-    notifier_.tell("READY=1");
+    const Draining draining{server};  // however this ends, the thread above ends first
+    attempt([&] { announce(listener, observed); });
     wait(server, signals, finished);
   }
   queue_.stop();
@@ -163,21 +165,43 @@ int Sidecar::run(int listener, int observed, const Signals& signals) {
   return kExitAnswered;
 }
 
+void Sidecar::announce(int listener, int observed) {
+  console_.say(Severity::kInformation,
+               fmt::format("listening on {}", escaped(http::name_of_listener(options_.address, listener))));
+  if (observed >= 0) {
+    console_.say(Severity::kInformation,
+                 fmt::format("health checks and metrics on {}",
+                             escaped(http::name_of_listener(*options_.observe_address, observed))));
+  }
+  notifier_.tell("READY=1");
+}
+
+// What fails next to the requests, such as a message for which there is no memory, does not end the server.
+void Sidecar::attempt(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::exception&) {
+    service_.dropped("defect");
+  }
+}
+
 // Until everything is answered.
 void Sidecar::wait(http::HttpServer& server, const Signals& signals, const Event& finished) {
   const auto interval = notifier_.watchdog_interval();
   int timeout = interval ? static_cast<int>(std::max<std::int64_t>(1, interval->count())) : -1;
   if (timeout < 0 && !options_.histories.file.empty()) timeout = static_cast<int>(kSaveEvery.count());
   while (true) {
-    save(kSaveEvery);
-    if (interval && !queue_.is_stuck()) notifier_.tell("WATCHDOG=1");
+    attempt([&] { save(kSaveEvery); });
+    attempt([&] {
+      if (interval && !queue_.is_stuck()) notifier_.tell("WATCHDOG=1");
+    });
     std::array<pollfd, 2> ready = {{{signals.descriptor(), POLLIN, 0}, {finished.descriptor(), POLLIN, 0}}};
     if (poll(ready.data(), ready.size(), timeout) < 0 && errno != EINTR) return;
     if (ready[1].revents != 0) return;
     for (int signal = signals.take(); signal != 0; signal = signals.take()) {
-      if (act(signal, server)) continue;
-      remove_sockets(options_);
-      _exit(kExitSignalled + signal);  // whatever is being done
+      const bool is_second = is_draining_ && signal != SIGHUP;
+      attempt([&] { is_second ? remove_sockets(options_) : act(signal, server); });
+      if (is_second) _exit(kExitSignalled + signal);  // whatever is being done
     }
   }
 }
@@ -187,24 +211,15 @@ void Sidecar::save(std::chrono::steady_clock::duration interval) {
   if (!fault.empty()) console_.say(Severity::kError, escaped(fault));
 }
 
-// False: stop immediately.
-bool Sidecar::act(int signal, http::HttpServer& server) {
-  if (signal == SIGHUP) {
-    reload(server);
-    return true;
-  }
-  if (is_draining_) return false;
-  drain(signal, server);
-  return true;
-}
+void Sidecar::act(int signal, http::HttpServer& server) { signal == SIGHUP ? reload(server) : drain(signal, server); }
 
 void Sidecar::drain(int signal, http::HttpServer& server) {
   is_draining_ = true;
+  service_.set_draining();
+  server.drain();
   notifier_.tell("STOPPING=1");
   console_.say(Severity::kInformation, fmt::format("{}: answering the accepted requests, then exiting",
                                                    signal == SIGINT ? "SIGINT" : "SIGTERM"));
-  service_.set_draining();
-  server.drain();
 }
 
 void Sidecar::reload(http::HttpServer& server) {

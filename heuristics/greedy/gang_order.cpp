@@ -192,9 +192,9 @@ void GangSequence::sort(const std::vector<GangSortKey>& keys) {
   for (const GangSortKey& key : keys) order_.push_back({descending_key(key.size), key.position});
   std::vector<Keyed> spare;
   for (std::size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
-    while (end < order_.size() && priority_at(end) == priority_at(begin)) ++end;
+    while (end < order_.size() && rank_at(end) == rank_at(begin)) ++end;
     const std::span<Keyed> section = std::span(order_).subspan(begin, end - begin);
-    sections_.push_back({priority_at(begin), section});
+    sections_.push_back({rank_at(begin), section});
     sort_by_key(section, spare);
   }
 }

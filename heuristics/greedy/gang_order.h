@@ -52,7 +52,7 @@ class GangSequence {
   // Gangs of one priority: positions of WaitingGangs::all() in their order, and the entries of those of which a pod may
   // be placed.
   struct Section {
-    std::int32_t priority = 0;
+    std::uint32_t rank = 0;  // of their priority, see Gang
     std::span<const Keyed> all;
     std::size_t first = 0, end = 0;                  // of the entries
     std::size_t first_elastic = 0, end_elastic = 0;  // of the elastic ones
@@ -79,7 +79,7 @@ class GangSequence {
   }
 
  private:
-  std::int32_t priority_at(std::size_t i) const { return gangs_.all()[order_[i].position].priority; }
+  std::uint32_t rank_at(std::size_t i) const { return gangs_.all()[order_[i].position].rank; }
   void sort(const std::vector<GangSortKey>& keys);
   void add_entries(const std::vector<bool>& excluded);
 

@@ -127,7 +127,7 @@ class Placing {
     if (admission_.pass() == Pass::kRest) return;
     if (!present_) {
       count_present_units(state_, sequence_, section, admission_);
-    } else if (!present_->count(section.priority, admission_)) {
+    } else if (!present_->count(section.rank, admission_)) {
       outcome_ = PlacingOutcome::kOrderMatters;
     }
   }

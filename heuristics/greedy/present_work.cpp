@@ -8,7 +8,6 @@
 #include "heuristics/state/fit.h"
 #include "model/base/require.h"
 #include "model/objective/gang_units.h"
-#include "model/objective/level_values.h"
 
 namespace muster::greedy {
 
@@ -42,9 +41,8 @@ void count_present_units(const ClusterState& state, const GangSequence& sequence
   }
 }
 
-bool PresentSums::count(std::int32_t priority, PassAdmission& admission) {
+bool PresentSums::count(std::uint32_t rank, PassAdmission& admission) {
   read_changes();
-  const std::size_t rank = priority_rank(problem_, priority);
   const auto first = sums_.lower_bound({std::exchange(uncounted_rank_, rank + 1), QueueIndex(0)});
   const auto last = sums_.lower_bound({rank + 1, QueueIndex(0)});
   return std::ranges::all_of(std::ranges::subrange(first, last),
@@ -59,19 +57,19 @@ void PresentSums::read_changes() {
     Counted& counted = counted_[gang];
     if (!counted.is_known) counted = {present_work(before_, gang), before_.version(gang), true};
     if (counted.version == state_.version(gang) || !fit::queue_exists(problem_.gangs[gang])) continue;
-    recount(gang, problem_.gangs[gang].priority, problem_.gangs[gang].queue, present_work(state_, gang));
+    recount(gang, problem_.gangs[gang].rank, problem_.gangs[gang].queue, present_work(state_, gang));
   }
 }
 
 void PresentSums::note_minimum(const WaitingGang& gang) {
   MUSTER_REQUIRE_SLOW(gang.shape >= 0);
   if (counted_.empty()) counted_.resize(problem_.gangs.size());
-  recount(gang.gang, gang.priority, gang.queue, gang.minimum);
+  recount(gang.gang, problem_.gangs[gang.gang].rank, gang.queue, gang.minimum);
 }
 
-void PresentSums::recount(GangIndex gang, std::int32_t priority, QueueIndex queue, const WorkPair& now) {
+void PresentSums::recount(GangIndex gang, std::uint32_t rank, QueueIndex queue, const WorkPair& now) {
   Counted& counted = counted_[gang];
-  WorkPair& sum = sums_[{priority_rank(problem_, priority), queue}];
+  WorkPair& sum = sums_[{rank, queue}];
   for (std::size_t side = 0; side < 2; ++side) sum[side] += now[side] - counted.work[side];
   counted = {now, state_.version(gang), true};
 }

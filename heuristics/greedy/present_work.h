@@ -26,9 +26,9 @@ class PresentSums {
       : problem_(state.problem()), before_(initial.before()), state_(state), sums_(initial.present()) {}
 
   void begin_pass() { uncounted_rank_ = 0; }
-  // Counts the sums of all priorities from the last one that this pass has counted down to `priority`. False: they
+  // Counts the sums of all priorities from the last one that this pass has counted down to that of `rank`. False: they
   // exceed the shares, so that units have to be counted. Cost: O(gangs changed since the last call, and their pods).
-  bool count(std::int32_t priority, PassAdmission& admission);
+  bool count(std::uint32_t rank, PassAdmission& admission);
   // The minimum of the gang, of which no pod was present, is now: spares a scan of its pods. Requires a gang with a
   // shape.
   void note_minimum(const WaitingGang& gang);
@@ -40,7 +40,7 @@ class PresentSums {
     bool is_known = false;  // else it is as it was before
   };
   void read_changes();
-  void recount(GangIndex gang, std::int32_t priority, QueueIndex queue, const WorkPair& now);
+  void recount(GangIndex gang, std::uint32_t rank, QueueIndex queue, const WorkPair& now);
 
   const Problem& problem_;
   const ClusterState& before_;

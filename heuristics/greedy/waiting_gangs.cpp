@@ -8,7 +8,6 @@
 #include "model/base/radix_order.h"
 #include "model/base/saturating.h"
 #include "model/objective/gang_units.h"
-#include "model/objective/level_values.h"
 
 namespace muster::greedy {
 
@@ -171,7 +170,7 @@ void add(const ClusterState& state, GangIndex index, const PodScan& scan, Shapes
   WaitingGang found;
   found.gang = index;
   found.queue = gang.queue;
-  found.priority = gang.priority;
+  found.rank = gang.rank;
   found.seniority = gang.times.seniority;
   found.waits = scan.any_waits && problem.snapshot->policy.actions.place && fit::may_start(gang);
   if (scan.are_equal) {
@@ -183,7 +182,7 @@ void add(const ClusterState& state, GangIndex index, const PodScan& scan, Shapes
     const WorkPair unit = work_pair(problem.pod_classes[found.pod_class]);
     for (std::size_t side = 0; side < 2; ++side)
       found.minimum[side] = saturating_multiply(unit[side], std::max(0, found.needed));
-    const bool asks_for_resources = !gang.min_resources.empty() || gang.min_resources_gpu > 0;
+    const bool asks_for_resources = gang.asks_for_min_resources();
     if (!scan.any_present && !asks_for_resources) found.shape = shapes.number(problem, gang, found);
   } else {
     bool is_enough = false;
@@ -228,7 +227,7 @@ void WaitingGangs::sort() {
   for (const WaitingGang& gang : all_)
     keys.push_back({descending_key(gang.seniority), static_cast<std::uint32_t>(keys.size())});
   sort_by_key(keys, spare);
-  for (Keyed& key : keys) key.key = descending_key(std::int64_t{all_[key.position].priority});
+  for (Keyed& key : keys) key.key = all_[key.position].rank;
   sort_by_key(keys, spare);
   by_age_.reserve(keys.size());
   for (const Keyed& key : keys) by_age_.push_back(key.position);
@@ -268,7 +267,7 @@ InitialWork::InitialWork(const Problem& problem, const FairShares& shares, const
     if (!fit::queue_exists(gang)) continue;
     const WorkPair work = present_work(before, index);
     if (work == WorkPair{}) continue;
-    add(present_[{priority_rank(problem, gang.priority), gang.queue}], work);
+    add(present_[{gang.rank, gang.queue}], work);
     add(of_leaves[gang.queue], work);
   }
   is_within_shares_ = are_within(problem, shares, of_leaves);

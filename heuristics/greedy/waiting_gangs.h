@@ -49,7 +49,7 @@ class ShareRoom {
 struct WaitingGang {
   GangIndex gang;
   QueueIndex queue;
-  std::int32_t priority = 0;
+  std::uint32_t rank = 0;   // of its priority, see Gang
   std::int32_t shape = -1;  // equal for gangs that fit or fail together; -1: no other gang does
   WorkPair minimum{};       // the least work that satisfies it
   // Of one leaf group of equal pods that run or wait: the group, how many pods, and their class. Such a gang is

@@ -30,15 +30,13 @@ class PartSearch {
   PartSearch(const SearchScope& scope, const ClusterState& state, const SearchPart& part)
       : random_(part.seed),
         nodes_(scope, state, part.nodes),
-        waiting_(scope),
+        waiting_(scope, part.waiting_pods),
         gangs_(scope, state, part, nodes_),
         neighbourhood_(scope, nodes_, random_),
         draw_(scope.problem(), nodes_, gangs_, random_),
         destroy_(scope.problem(), gangs_, waiting_, random_),
         repair_(scope, gangs_, waiting_, random_),
-        gain_(scope, state, part.counts_usable) {
-    for (const PodIndex pod : part.waiting_pods) waiting_.insert(pod);
-  }
+        gain_(scope, state, part.counts_usable) {}
 
   void try_once() {
     trial_.clear();

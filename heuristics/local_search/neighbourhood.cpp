@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "heuristics/local_search/plan_value.h"
 #include "heuristics/state/fit.h"
@@ -10,10 +11,15 @@
 
 namespace muster::local_search {
 
+WaitingPods::WaitingPods(const SearchScope& scope, std::span<const PodIndex> pods)
+    : scope_(scope), problem_(scope.problem()) {
+  for (const PodIndex pod : pods) group_of(pod).pods.push_back(pod);
+  for (Group& group : groups_) std::ranges::sort(group.pods, std::bind_front(&WaitingPods::waits_less, this));
+}
+
 void WaitingPods::insert(PodIndex pod) {
   std::vector<PodIndex>& pods = group_of(pod).pods;
-  const auto less = [&](PodIndex a, PodIndex b) { return waits_less(a, b); };
-  pods.insert(std::ranges::upper_bound(pods, pod, less), pod);
+  pods.insert(std::ranges::upper_bound(pods, pod, std::bind_front(&WaitingPods::waits_less, this)), pod);
 }
 
 void WaitingPods::withdraw(PodIndex pod) { std::erase(group_of(pod).pods, pod); }

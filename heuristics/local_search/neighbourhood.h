@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,8 @@ class WaitingPods {
     std::vector<PodIndex> pods;  // the pod that has waited longest is last
   };
 
-  // It must outlive this.
-  explicit WaitingPods(const SearchScope& scope) : scope_(scope), problem_(scope.problem()) {}
+  // The pods wait, in any order. `scope` must outlive this. Cost: O(pods x log(pods)).
+  explicit WaitingPods(const SearchScope& scope, std::span<const PodIndex> pods = {});
 
   // In the order in which their first pods came; a group may be empty.
   const std::vector<Group>& groups() const { return groups_; }

@@ -52,7 +52,7 @@ void SearchScope::find_gangs(const Plan& plan) {
   const bool may_place = problem_.snapshot->policy.actions.place;
   for (const GangIndex index : problem_.gangs.indices()) {
     const Gang& gang = problem_.gangs[index];
-    const bool has_terms = !gang.min_resources.empty() || gang.min_resources_gpu > 0;
+    const bool has_terms = gang.asks_for_min_resources();
     bool is_bound = false;
     for (const GroupIndex group : gang.groups) {
       const Group& g = problem_.groups[group];
@@ -110,7 +110,7 @@ void SearchScope::weigh(const ClusterState& state) {
   for (const GangIndex index : problem_.gangs.indices()) {
     const Gang& gang = problem_.gangs[index];
     if (!fit::queue_exists(gang)) continue;
-    std::size_t position = std::min(priority_rank(problem_, gang.priority), ranks - 1);
+    std::size_t position = std::min<std::size_t>(gang.rank, ranks - 1);
     if (has_queues && !is_within_share(state, gang)) position += ranks;
     const std::size_t last = positions - 1;
     factor_[index] = std::int64_t{1} << (last == 0 ? 0 : spare_bits_ * (last - position) / last);

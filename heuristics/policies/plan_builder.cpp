@@ -94,7 +94,7 @@ Plan PlanBuilder::plan() {
 std::optional<PlanBuilder::Shape> PlanBuilder::shape_of(GangIndex index) const {
   const Gang& gang = problem_.gangs[index];
   if (gang.groups.size() > 1 || gang.pods.empty()) return std::nullopt;
-  if (!gang.min_resources.empty() || gang.min_resources_gpu > 0) return std::nullopt;
+  if (gang.asks_for_min_resources()) return std::nullopt;
   const PodClassIndex pod_class = problem_.pods[gang.pods.front()].pod_class;
   const auto is_plain = [&](PodIndex pod) {
     return problem_.pods[pod].pod_class == pod_class && fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod);

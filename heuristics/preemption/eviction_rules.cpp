@@ -142,7 +142,7 @@ void EvictionRules::look_around() const {
   }
   for (const GangIndex gang : problem_.gangs.indices()) {
     const Gang& g = problem_.gangs[gang];
-    if (!g.min_resources.empty() || g.min_resources_gpu > 0) survey_.with_min_resources.push_back(gang);
+    if (g.asks_for_min_resources()) survey_.with_min_resources.push_back(gang);
   }
   survey_.is_local =
       survey_.with_min_resources.empty() && !problem_.has_inter_pod_rules() && !problem_.snapshot->policy.max_moves &&

@@ -88,9 +88,7 @@ class PlanReprieve {
   bool is_stopped() const { return stop_ && stop_(); }
   bool is_over() const { return trials_ >= kTuning.heuristics.return_trials || is_stopped(); }
 
-  std::int32_t rank_of(GangIndex gang) const {
-    return static_cast<std::int32_t>(priority_rank(problem_, problem_.gangs[gang].priority));
-  }
+  std::int32_t rank_of(GangIndex gang) const { return static_cast<std::int32_t>(problem_.gangs[gang].rank); }
 
   // Gangs of lower priority may have to give way to a claim.
   void note_ranks() {

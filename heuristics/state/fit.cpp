@@ -98,7 +98,7 @@ bool devices_at(const Room& room, const Problem& problem, const PodClass& pod_cl
 bool MinResources::hold(const ClusterState& state, GangIndex gang_index) {
   const Problem& problem = state.problem();
   const Gang& gang = problem.gangs[gang_index];
-  if (gang.min_resources.empty() && gang.min_resources_gpu == 0) return true;
+  if (!gang.asks_for_min_resources()) return true;
   std::vector<bool> usable(problem.node_classes.size(), false);
   PodClassIndex seen;
   for (const PodIndex pod : gang.pods) {
@@ -112,10 +112,10 @@ bool MinResources::hold(const ClusterState& state, GangIndex gang_index) {
   if (std::exchange(version_, state.changes().standing_version()) != state.changes().standing_version()) known_.clear();
   auto known = known_.find(usable);
   if (known == known_.end()) known = known_.emplace(usable, sums_of(state, usable)).first;
-  for (std::size_t r = 0; r < gang.min_resources.size(); ++r) {
-    if (gang.min_resources[r] > known->second.free[r]) return false;
+  for (std::size_t r = 0; r < gang.min_resources.amounts.size(); ++r) {
+    if (gang.min_resources.amounts[r] > known->second.free[r]) return false;
   }
-  return gang.min_resources_gpu <= known->second.gpu;
+  return gang.min_resources.gpu <= known->second.gpu;
 }
 
 MinResources::Sums MinResources::sums_of(const ClusterState& state, const std::vector<bool>& usable) {

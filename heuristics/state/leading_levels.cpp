@@ -46,7 +46,7 @@ std::vector<Work> LeadingLevels::of(const ClusterState& state) {
 
 bool LeadingLevels::is_told(GangIndex index) const {
   const Gang& gang = problem_.gangs[index];
-  return gang.queue_is_leaf && priority_rank(problem_, gang.priority) != weighted_.size();
+  return gang.queue_is_leaf && gang.rank != weighted_.size();
 }
 
 void LeadingLevels::count_all(const ClusterState& state) {
@@ -78,7 +78,7 @@ void LeadingLevels::recount(const ClusterState& state, GangIndex index) {
 
 void LeadingLevels::add(GangIndex index, const GangWork& work, std::int64_t times) {
   const Gang& gang = problem_.gangs[index];
-  const std::size_t rank = priority_rank(problem_, gang.priority);
+  const std::size_t rank = gang.rank;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     Units& units = units_[gang.queue][kind];
     for (const std::array<Work, 2>& unit : work.units) {

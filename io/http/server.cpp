@@ -29,6 +29,16 @@ constexpr std::chrono::milliseconds kOutOfMemory{10};
 constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
 
+void until_there_is_memory(const auto& action) {
+  while (true) {
+    try {
+      return action();
+    } catch (const std::exception&) {
+      std::this_thread::sleep_for(kOutOfMemory);
+    }
+  }
+}
+
 }  // namespace
 
 struct HttpServer::Implementation {
@@ -41,13 +51,7 @@ struct HttpServer::Implementation {
 
   // Whatever becomes of single connections, the listener goes on.
   void await(asio::posix::stream_descriptor& listener) {
-    while (true) {
-      try {
-        return wait_for(listener);
-      } catch (const std::exception&) {
-        std::this_thread::sleep_for(kOutOfMemory);
-      }
-    }
+    until_there_is_memory([&] { wait_for(listener); });
   }
 
   void wait_for(asio::posix::stream_descriptor& listener) {
@@ -106,8 +110,10 @@ struct HttpServer::Implementation {
       listener.close(ignored);
     }
     retry.cancel();
-    const auto connections = context.connections;
-    for (const auto& connection : connections) connection->drain();
+    until_there_is_memory([this] {
+      const auto connections = context.connections;
+      for (const auto& connection : connections) connection->drain();
+    });
     stop_when_drained();
   }
 
@@ -139,7 +145,7 @@ void HttpServer::run() {
 }
 
 void HttpServer::drain() {
-  asio::post(implementation_->io, [this] { implementation_->drain(); });
+  until_there_is_memory([this] { asio::post(implementation_->io, [this] { implementation_->drain(); }); });
 }
 
 void HttpServer::set_limits(const HttpLimits& limits) {

@@ -25,7 +25,8 @@ class HttpServer {
   // Serves on the calling thread, until drain() has been called and every request is answered.
   void run();
 
-  // From any thread: accepted requests are still answered, and nothing else is accepted.
+  // From any thread: accepted requests are still answered, and nothing else is accepted. Where there is no memory for
+  // this, it waits for some.
   void drain();
   // From now on; what is being read or written already keeps to those before.
   void set_limits(const HttpLimits& limits);

@@ -191,9 +191,9 @@ Failure add_subgroups(ProblemDraft& draft, GangIndex gang) {
 
 void set_min_resources(const ProblemDraft& draft, const SnapshotGang& source, Gang& gang) {
   if (!source.has_min_resources) return;
-  gang.min_resources.assign(draft.problem.resource_count, 0);
-  for (const auto& [resource, amount] : source.min_resources) gang.min_resources[resource.value()] = amount;
-  gang.min_resources_gpu = source.min_resources_gpu;
+  gang.min_resources.amounts.assign(draft.problem.resource_count, 0);
+  for (const auto& [resource, amount] : source.min_resources) gang.min_resources.amounts[resource.value()] = amount;
+  gang.min_resources.gpu = source.min_resources_gpu;
 }
 
 Failure add_gang(ProblemDraft& draft, std::size_t position) {
@@ -322,6 +322,14 @@ void sort_highest_first(std::vector<std::int32_t>& priorities) {
   priorities.erase(repeated.begin(), repeated.end());
 }
 
+void set_ranks(Problem& problem) {
+  const std::vector<std::int32_t>& all = problem.objective.priorities;
+  for (Gang& gang : problem.gangs) {
+    const auto at = std::ranges::lower_bound(all, gang.priority, std::greater<>{});
+    gang.rank = static_cast<std::uint32_t>(at - all.begin());
+  }
+}
+
 // At which priorities pods may be preempted, and evicted for any reason.
 void find_rights(Problem& problem) {
   const Actions& actions = problem.snapshot->policy.actions;
@@ -368,6 +376,7 @@ void resolve_gangs(ProblemDraft& draft) {
       problem.objective.priorities.push_back(gang.priority);
   }
   sort_highest_first(problem.objective.priorities);
+  set_ranks(problem);
   find_rights(problem);
 }
 

@@ -218,13 +218,11 @@ std::string FitReasons::insufficient(const ReasonSubject& subject) {
 // The resources of minResources that are short before any pod of the gang starts.
 std::string FitReasons::short_of_min_resources(const ReasonSubject& subject) const {
   const Gang& gang = problem_.gangs[subject.gang];
-  if (!subject.left_over || has_started(problem_, end_, gang) ||
-      (gang.min_resources.empty() && gang.min_resources_gpu == 0))
-    return "";
+  if (!subject.left_over || has_started(problem_, end_, gang) || !gang.asks_for_min_resources()) return "";
   DemandSum wanted;
   wanted.memory_only = false;
-  wanted.gpu = gang.min_resources_gpu;
-  wanted.amounts = gang.min_resources;
+  wanted.gpu = gang.min_resources.gpu;
+  wanted.amounts = gang.min_resources.amounts;
   wanted.amounts.resize(problem_.resource_count, 0);
   std::vector<PodClassIndex> classes;
   for (const PodIndex pod : gang.pods) classes.push_back(problem_.pods[pod].pod_class);

@@ -161,15 +161,15 @@ std::string signature(const Problem& problem, const ReasonSubject& subject) {
     }
     key += '/';
   }
-  append(key, gang.min_resources_gpu);
-  for (const Amount amount : gang.min_resources) append(key, amount);
+  append(key, gang.min_resources.gpu);
+  for (const Amount amount : gang.min_resources.amounts) append(key, amount);
   return key;
 }
 
 std::optional<std::array<std::uint64_t, 8>> plain_signature(const Problem& problem, const AfterPlan& end,
                                                             GangIndex index) {
   const Gang& gang = problem.gangs[index];
-  if (gang.groups.size() > 1 || gang.pods.empty() || !gang.times.may_start() || !gang.min_resources.empty())
+  if (gang.groups.size() > 1 || gang.pods.empty() || !gang.times.may_start() || !gang.min_resources.amounts.empty())
     return std::nullopt;
   const PodClassIndex pod_class = problem.pods[gang.pods.front()].pod_class;
   const bool are_equal = std::ranges::all_of(gang.pods, [&](PodIndex pod) {

@@ -1,6 +1,7 @@
 #include "model/explain/reasons_room.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "model/base/interning.h"
 #include "model/base/saturating.h"
@@ -215,7 +216,11 @@ void RemainingRoom::put_on(const PodClass& pod_class, NodeIndex node, std::span<
 
 void RemainingRoom::put_amounts(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
   if (pod_class.gpu.kind != GpuRequestKind::kNone) {
-    for (std::int64_t i = 0; i < pods; ++i) put_devices(pod_class, node);
+    if (pod_class.gpu.devices == 1) {
+      put_on_fullest(pod_class, node, pods);
+    } else {
+      for (std::int64_t i = 0; i < pods; ++i) put_on_emptiest(pod_class, node);
+    }
   }
   put_resources(pod_class, node, pods);
 }
@@ -229,11 +234,7 @@ void RemainingRoom::put_resources(const PodClass& pod_class, NodeIndex node, std
 std::vector<std::vector<std::size_t>> RemainingRoom::device_choices(const PodClass& pod_class, NodeIndex node) const {
   if (pod_class.gpu.kind == GpuRequestKind::kNone) return {{}};
   const std::span<const std::int64_t> units_free = devices(node);
-  const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
-  std::vector<std::size_t> fitting;
-  for (std::size_t device = 0; device < units_free.size(); ++device) {
-    if (units_free[device] >= units) fitting.push_back(device);
-  }
+  std::vector<std::size_t> fitting = fitting_devices(node, share_units(pod_class, problem_->class_of(node)));
   std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return units_free[device]; });
   std::vector<std::vector<std::size_t>> choices;
   std::vector<std::size_t> chosen;
@@ -251,20 +252,33 @@ std::vector<std::vector<std::size_t>> RemainingRoom::device_choices(const PodCla
   return choices;
 }
 
-void RemainingRoom::put_devices(const PodClass& pod_class, NodeIndex node) {
-  const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+std::vector<std::size_t> RemainingRoom::fitting_devices(NodeIndex node, DeviceUnits units) const {
   const std::span<const std::int64_t> units_free = devices(node);
   std::vector<std::size_t> fitting;
   for (std::size_t device = 0; device < units_free.size(); ++device) {
     if (units_free[device] >= units) fitting.push_back(device);
   }
-  const auto wanted = static_cast<std::size_t>(pod_class.gpu.devices);
-  if (wanted == 1) {
-    std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return units_free[device]; });
-  } else {
-    std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return -units_free[device]; });
+  return fitting;
+}
+
+// The fullest device that fits remains so with each pod, until it is filled.
+void RemainingRoom::put_on_fullest(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+  const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+  std::vector<std::size_t> fitting = fitting_devices(node, units);
+  const std::span<const std::int64_t> units_free = devices(node);
+  std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return units_free[device]; });
+  for (std::size_t i = 0; i < fitting.size() && pods > 0; ++i) {
+    const std::int64_t put = std::min(pods, units_free[fitting[i]] / units);
+    change(begin_[node.value()] + resource_count_ + fitting[i], -units * put);
+    pods -= put;
   }
-  fitting.resize(std::min(wanted, fitting.size()));
+}
+
+void RemainingRoom::put_on_emptiest(const PodClass& pod_class, NodeIndex node) {
+  const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+  std::vector<std::size_t> fitting = fitting_devices(node, units);
+  std::ranges::stable_sort(fitting, std::greater<>{}, [&](std::size_t device) { return devices(node)[device]; });
+  fitting.resize(std::min(static_cast<std::size_t>(pod_class.gpu.devices), fitting.size()));
   for (const std::size_t device : fitting) change(begin_[node.value()] + resource_count_ + device, -units);
 }
 

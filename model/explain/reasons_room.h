@@ -84,8 +84,10 @@ class RemainingRoom {
   void change_term(AntiAffinityIndex term, NodeIndex node, bool owners, std::int64_t delta);
   std::int64_t device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const;
   bool conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const;
-  void put_devices(const PodClass& pod_class, NodeIndex node);
-  void put_amounts(const PodClass& pod_class, NodeIndex node, std::int64_t pods);  // of devices and resources
+  std::vector<std::size_t> fitting_devices(NodeIndex node, DeviceUnits units) const;
+  void put_on_fullest(const PodClass& pod_class, NodeIndex node, std::int64_t pods);  // of a class that asks for one
+  void put_on_emptiest(const PodClass& pod_class, NodeIndex node);                    // one pod
+  void put_amounts(const PodClass& pod_class, NodeIndex node, std::int64_t pods);     // of devices and resources
   void put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods);
   std::size_t anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners);
 

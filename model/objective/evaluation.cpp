@@ -60,7 +60,7 @@ PresentWork present_work(const Problem& problem, const EndState& end_state) {
   for (const GangIndex index : problem.gangs.indices()) {
     const Gang& gang = problem.gangs[index];
     // What has neither run nor been pending has no level; only a plan against the rules could make it present.
-    const std::size_t rank = priority_rank(problem, gang.priority);
+    const std::size_t rank = gang.rank;
     if (!gang.queue_is_leaf || rank == ranks) continue;
     present.clear();
     std::ranges::copy_if(gang.pods, std::back_inserter(present),

@@ -46,7 +46,7 @@ UnitShape shape_of(const Problem& problem, const Gang& gang, const std::vector<P
 // single pods, of which each unit is a union.
 void add_possible_units(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& possible,
                         UnitCounts& units) {
-  const std::size_t rank = priority_rank(problem, gang.priority);
+  const std::size_t rank = gang.rank;
   const UnitShape shape = shape_of(problem, gang, possible);
   const auto add = [&](std::size_t kind, Work item, std::int64_t count) {
     if (item > 0 && count > 0) units.add(gang.queue, kind, rank, {item, count});
@@ -129,7 +129,7 @@ void add_pod(const Problem& problem, const Possibilities& possibilities, const G
   sums.capacity[kind] = saturating_add(sums.capacity[kind], rounded_up);
   const bool is_pending = pod.status == PodStatus::kPending;
   if (!is_pending && !possibilities.may_leave(gang)) sums.held[kind] = saturating_add(sums.held[kind], item.weight);
-  sums.pods.add({priority_rank(problem, gang.priority), kind, is_pending, gang.times.seniority, item});
+  sums.pods.add({gang.rank, kind, is_pending, gang.times.seniority, item});
 }
 
 // `possible`: a list that may be used again.
@@ -139,7 +139,7 @@ void add_gang(const Problem& problem, const Possibilities& possibilities, const 
   std::ranges::copy_if(gang.pods, std::back_inserter(possible),
                        [&](PodIndex pod) { return possibilities.may_be_present(pod); });
   if (possible.empty()) return;
-  const std::size_t rank = priority_rank(problem, gang.priority);
+  const std::size_t rank = gang.rank;
   if (meets_minimum(problem, gang, [&](PodIndex pod) { return possibilities.may_count(pod); })) {
     add_possible_units(problem, gang, possible, sums.units);
   }
@@ -263,8 +263,7 @@ bool leaves_whole(const Problem& problem, const Possibilities& possibilities, co
 
 bool counts_as_evicted(const Problem& problem, const Gang& gang) {
   if (!gang.queue_is_leaf || (gang.stale && problem.snapshot->policy.actions.stale)) return false;  // leaves uncounted
-  return priority_rank(problem, gang.priority) <
-         problem.objective.priorities.size();  // else it has neither run nor been pending
+  return gang.rank < problem.objective.priorities.size();  // else it has neither run nor been pending
 }
 
 // By rank: the running work that counts as evicted if it leaves.
@@ -272,7 +271,7 @@ std::vector<Work> running_work(const Problem& problem) {
   std::vector<Work> of_rank(problem.objective.priorities.size(), 0);
   for (const Gang& gang : problem.gangs) {
     if (!counts_as_evicted(problem, gang)) continue;
-    Work& work = of_rank[priority_rank(problem, gang.priority)];
+    Work& work = of_rank[gang.rank];
     for (const PodIndex pod : gang.pods) {
       if (problem.pods[pod].status == PodStatus::kRunning) work = saturating_add(work, problem.pods[pod].weighted_work);
     }
@@ -285,7 +284,7 @@ std::vector<std::vector<MayLeave>> may_leave_by_rank(const Problem& problem, con
   std::vector<std::vector<MayLeave>> of_rank(problem.objective.priorities.size());
   for (const Gang& gang : problem.gangs) {
     if (!counts_as_evicted(problem, gang) || !possibilities.may_leave(gang)) continue;
-    std::vector<MayLeave>& may_leave = of_rank[priority_rank(problem, gang.priority)];
+    std::vector<MayLeave>& may_leave = of_rank[gang.rank];
     const bool is_whole = leaves_whole(problem, possibilities, gang);
     MayLeave whole{0, 0, gang.queue, true};
     for (const PodIndex index : gang.pods) {
@@ -323,7 +322,7 @@ std::vector<QueueCaps> most_missing(const Problem& problem, const FairShares& sh
     if (!gang.queue_is_leaf || !possibilities.may_be_present(index)) continue;
     const PodClass& pod_class = problem.class_of(index);
     if (problem.pods[index].weighted_work != pod_class.work) is_weighted[gang.queue] = 1;
-    const std::size_t rank = priority_rank(problem, gang.priority);
+    const std::size_t rank = gang.rank;
     if (rank == share.size()) continue;
     Work& work = of_rank[rank][gang.queue][kind_of(pod_class)];
     work = saturating_add(work, pod_class.work);

@@ -20,10 +20,6 @@ namespace muster {
 using WorkByKind = std::array<Work, 2>;
 inline std::size_t kind_of(const PodClass& pod_class) { return pod_class.counts_as_gpu ? 0 : 1; }
 
-// Position of the gang's effective priority in problem.objective.priorities; if that list does not contain it, the size
-// of the list.
-std::size_t priority_rank(const Problem& problem, std::int32_t priority);
-
 // Of one leaf queue and one kind: items by the rank of their priority.
 struct RankedItem {
   std::size_t rank = 0;

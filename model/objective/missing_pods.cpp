@@ -19,7 +19,7 @@ std::int64_t missing_of(std::int64_t possible, std::int64_t there) {
 PossibleSums::PossibleSums(const Problem& problem, const Possibilities& possibilities)
     : work(problem.objective.priorities.size(), 0) {
   for (const Gang& gang : problem.gangs) {
-    const std::size_t rank = priority_rank(problem, gang.priority);
+    const std::size_t rank = gang.rank;
     if (!gang.queue_is_leaf || rank == work.size()) continue;
     for (const PodIndex pod : gang.pods) {
       if (!possibilities.may_be_present(pod)) continue;
@@ -60,7 +60,7 @@ MissingPods::Cost MissingPods::cost_of(PodIndex index) const {
   const Gang& gang = problem_.gangs[pod.gang];
   Cost cost;
   cost.runs = pod.status == PodStatus::kRunning;
-  cost.rank = gang.queue_is_leaf ? priority_rank(problem_, gang.priority) : work_.size();
+  cost.rank = gang.queue_is_leaf ? gang.rank : work_.size();
   cost.work = cost.rank < work_.size() ? pod.weighted_work : 0;
   cost.other = cost.runs ? evicted_by(index) : seniority_of(problem_, index);
   return cost;

@@ -43,11 +43,6 @@ std::vector<QueueIndex> bottom_up(const Problem& problem) {
 
 }  // namespace
 
-std::size_t priority_rank(const Problem& problem, std::int32_t priority) {
-  const auto at = std::ranges::lower_bound(problem.objective.priorities, priority, std::greater<>{});
-  return static_cast<std::size_t>(at - problem.objective.priorities.begin());
-}
-
 std::vector<Work> best_sums_by_rank(std::vector<RankedItem> items, Work capacity, std::size_t ranks) {
   std::ranges::stable_sort(items, {}, &RankedItem::rank);
   MUSTER_REQUIRE(items.empty() || items.back().rank < ranks);

@@ -183,11 +183,18 @@ struct GangTimes {
   bool may_start() const { return !timed_out && kept_back_for.is_none(); }
 };
 
+// What has to be free before a pod of the gang starts.
+struct MinResourceAmounts {
+  std::vector<Amount> amounts;  // by ResourceIndex; empty: none
+  MicroGpu gpu = 0;
+};
+
 struct Gang {
   std::string_view name;
   QueueIndex queue;  // none: the queue does not exist
   bool queue_is_leaf = false;
   std::int32_t priority = 0;  // effective: aging included
+  std::uint32_t rank = 0;     // how many of ObjectiveTerms::priorities are higher: if the gang's is one, its position
   bool preemptible = true;
   bool leaves_whole = false;  // if it is preemptible: all pods that run or none; none is moved
   PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
@@ -195,12 +202,13 @@ struct Gang {
   IndexRange<GroupIndex> groups;   // parents before children; the root first
   std::span<const PodIndex> pods;  // ascending
   double weight = 1;
-  std::vector<Amount> min_resources;  // by ResourceIndex; empty: none
-  MicroGpu min_resources_gpu = 0;
+  MinResourceAmounts min_resources;
   GangTimes times;
   // Below its minimum for at least its grace period: it must be completed or evicted. False if disruption budgets keep
   // it.
   bool stale = false;
+
+  bool asks_for_min_resources() const { return !min_resources.amounts.empty() || min_resources.gpu > 0; }
 };
 
 // Quota, limit and shares of gpu (MicroGpu), cpu and memory, in this order everywhere.

@@ -127,9 +127,12 @@ PodSums count_pods(const Case& c, int threads) {
 }
 
 bool is_crowded(const Case& c, NodeIndex node) {
-  for (const ResourceIndex resource : c.snapshot.resource_names.indices()) {
-    if (c.sums.at_once.taken(node, resource) > c.capacities.of(node, resource)) return true;
-  }
+  const std::size_t first = c.capacities.first_at(node), end = c.capacities.first_at(NodeIndex(node.value() + 1));
+  for (std::size_t cell = first; cell < end; ++cell)
+    if (c.sums.at_once.taken()[cell] > c.capacities.all()[cell]) return true;
+  const auto& beyond = c.sums.at_once.taken_beyond();
+  for (auto at = beyond.lower_bound({node, ResourceIndex(0)}); at != beyond.end() && at->first.first == node; ++at)
+    if (at->second > 0) return true;
   for (std::int32_t device = 0; device < c.capacities.devices(node); ++device) {
     if (c.sums.at_once.device_taken(node, device) > c.capacities.of_device(node, device)) return true;
   }
@@ -176,13 +179,29 @@ void add_up(const Problem& problem, QueueUsage& usage) {
 // A pod that runs on a device which its node does not report holds a device that no other pod may use.
 Capacities::Capacities(const Snapshot& snapshot, const Problem& problem)
     : resources_(snapshot.resource_names.size()),
-      amounts_(snapshot.nodes.size() * resources_),
+      kinds_(snapshot.nodes.size()),
+      cell_begin_(snapshot.nodes.size() + 1),
       device_begin_(snapshot.nodes.size() + 1),
       device_memory_mib_(snapshot.nodes.size()),
       reported_devices_(snapshot.nodes.size()) {
+  std::map<std::vector<ResourceIndex>, std::size_t> kinds;
+  auto kind = kinds.end();
+  std::vector<ResourceIndex> reported;
   for (std::size_t n = 0; n < snapshot.nodes.size(); ++n) {
     const SnapshotNode& node = snapshot.nodes[n];
-    for (const ResourceAmount& there : node.resources) amounts_[at(NodeIndex(n), there.resource)] = there.amount;
+    reported.clear();
+    for (const ResourceAmount& there : node.resources) {
+      reported.push_back(there.resource);
+      amounts_.push_back(there.amount);
+    }
+    if (kind == kinds.end() || kind->first != reported) {  // neighbours are mostly alike
+      kind = kinds.try_emplace(reported, kinds.size()).first;
+      offsets_.resize(kinds.size() * resources_, kAbsent);
+      for (std::size_t i = 0; i < reported.size(); ++i)
+        offsets_[kind->second * resources_ + reported[i].value()] = static_cast<std::uint32_t>(i);
+    }
+    kinds_[n] = kind->second;
+    cell_begin_[n + 1] = amounts_.size();
     const std::int32_t devices = std::max(node.gpu_count, problem.class_of(NodeIndex(n)).device_count);
     device_begin_[n + 1] = device_begin_[n] + static_cast<std::size_t>(devices);
     device_memory_mib_[n] = node.gpu_memory_mib;
@@ -196,9 +215,14 @@ DeviceUnits Capacities::of_device(NodeIndex node) const {
 }
 
 Room::Room(const Capacities& capacities)
-    : capacities_(&capacities),
-      taken_(capacities.nodes() * capacities.resources()),
-      device_taken_(capacities.all_devices()) {}
+    : capacities_(&capacities), taken_(capacities.all().size()), device_taken_(capacities.all_devices()) {}
+
+Amount Room::taken(NodeIndex node, ResourceIndex resource) const {
+  const std::size_t cell = capacities_->at(node, resource);
+  if (cell != Capacities::kNone) return taken_[cell];
+  const auto at = beyond_.find({node, resource});
+  return at == beyond_.end() ? 0 : at->second;
+}
 
 void Room::put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
   change(spec, node, devices, [](Amount sum, Amount amount) { return saturating_add(sum, amount); });
@@ -209,9 +233,10 @@ void Room::take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_
 }
 
 void Room::change(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, const auto& changed) {
-  Amount* const taken = taken_.data() + capacities_->at(node, ResourceIndex(0));
   for (const ResourceAmount& asked : spec.resources) {
-    taken[asked.resource.value()] = changed(taken[asked.resource.value()], asked.amount);
+    const std::size_t cell = capacities_->at(node, asked.resource);
+    Amount& taken = cell == Capacities::kNone ? beyond_[{node, asked.resource}] : taken_[cell];
+    taken = changed(taken, asked.amount);
   }
   if (devices.empty()) return;
   const DeviceUnits units = device_units(spec, capacities_->device_memory_mib(node));
@@ -221,6 +246,7 @@ void Room::change(const PodSpec& spec, NodeIndex node, std::span<const std::int3
 
 void Room::put(const Room& other) {
   std::ranges::transform(taken_, other.taken_, taken_.begin(), saturating_add);
+  for (const auto& [place, amount] : other.beyond_) beyond_[place] = saturating_add(beyond_[place], amount);
   std::ranges::transform(device_taken_, other.device_taken_, device_taken_.begin(), saturating_add);
 }
 

@@ -25,17 +25,20 @@
 
 namespace muster::referee {
 
-// The capacity of every node and each of its devices, contiguous.
+// The capacity of every node and each of its devices, contiguous. A node has cells for the resources that it reports,
+// and none for the others, of which there may be thousands.
 class Capacities {
  public:
   Capacities(const Snapshot& snapshot, const Problem& problem);
 
-  std::size_t resources() const { return resources_; }
   std::size_t nodes() const { return device_memory_mib_.size(); }
   std::int32_t devices(NodeIndex node) const {
     return static_cast<std::int32_t>(device_begin_[node.value() + 1] - device_begin_[node.value()]);
   }
-  Amount of(NodeIndex node, ResourceIndex resource) const { return amounts_[at(node, resource)]; }
+  Amount of(NodeIndex node, ResourceIndex resource) const {
+    const std::size_t cell = at(node, resource);
+    return cell == kNone ? 0 : amounts_[cell];
+  }
   DeviceUnits of_device(NodeIndex node) const;
   // Only the pods that already run there ever hold a device beyond those that the node reports.
   DeviceUnits of_device(NodeIndex node, std::int32_t device) const {
@@ -43,16 +46,27 @@ class Capacities {
   }
   std::int64_t device_memory_mib(NodeIndex node) const { return device_memory_mib_[node.value()]; }  // 0: unknown
 
-  // Positions in a list of node x resource, and in one of all devices; both ascend with the node.
-  std::size_t at(NodeIndex node, ResourceIndex resource) const { return node.value() * resources_ + resource.value(); }
+  // Positions in a list of all cells (kNone: the node does not report the resource), and in one of all devices; both
+  // ascend with the node.
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  std::size_t at(NodeIndex node, ResourceIndex resource) const {
+    const std::uint32_t offset = offsets_[kinds_[node.value()] * resources_ + resource.value()];
+    return offset == kAbsent ? kNone : cell_begin_[node.value()] + offset;
+  }
+  std::size_t first_at(NodeIndex node) const { return cell_begin_[node.value()]; }
+  std::span<const Amount> all() const { return amounts_; }  // by cell
   std::size_t at_device(NodeIndex node, std::int32_t device) const {
     return device_begin_[node.value()] + static_cast<std::size_t>(device);
   }
   std::size_t all_devices() const { return device_begin_.back(); }
 
  private:
+  static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
   std::size_t resources_;
-  std::vector<Amount> amounts_;  // node x resource
+  std::vector<std::uint32_t> offsets_;   // within a node, by its kind x resource
+  std::vector<std::size_t> kinds_;       // by node: those of one kind report the same resources in the same order
+  std::vector<std::size_t> cell_begin_;  // by node, and the end
+  std::vector<Amount> amounts_;          // by cell
   std::vector<std::size_t> device_begin_;
   std::vector<std::int64_t> device_memory_mib_;
   std::vector<std::int32_t> reported_devices_;  // by node
@@ -69,11 +83,14 @@ class Room {
   void put(const Room& other);  // all that the other holds
   // Prefetches the data of a node that is needed soon: the data of all nodes exceeds the caches.
   void fetch(NodeIndex node) const {
-    __builtin_prefetch(taken_.data() + capacities_->at(node, kCpu), 1);
+    __builtin_prefetch(taken_.data() + capacities_->first_at(node), 1);
     __builtin_prefetch(device_taken_.data() + capacities_->at_device(node, 0), 1);
   }
 
-  Amount taken(NodeIndex node, ResourceIndex resource) const { return taken_[capacities_->at(node, resource)]; }
+  Amount taken(NodeIndex node, ResourceIndex resource) const;
+  // By cell, and of resources that their nodes do not report.
+  std::span<const Amount> taken() const { return taken_; }
+  const std::map<std::pair<NodeIndex, ResourceIndex>, Amount>& taken_beyond() const { return beyond_; }
   DeviceUnits device_taken(NodeIndex node, std::int32_t device) const {
     return device_taken_[capacities_->at_device(node, device)];
   }
@@ -82,7 +99,8 @@ class Room {
   void change(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, const auto& changed);
 
   const Capacities* capacities_ = nullptr;
-  std::vector<Amount> taken_;  // node x resource
+  std::vector<Amount> taken_;  // by cell of the capacities
+  std::map<std::pair<NodeIndex, ResourceIndex>, Amount> beyond_;
   std::vector<DeviceUnits> device_taken_;
 };
 

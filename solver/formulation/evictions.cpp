@@ -363,11 +363,12 @@ void Formulation::add_min_resources() {
     const GangIndex gang_index = in_.demand.gang_classes[index].gangs.front();
     const Gang& gang = in_.problem.gangs[gang_index];
     const std::int32_t admitted = gang_columns_[index].admitted;
-    for (std::size_t r = 0; r < gang.min_resources.size(); ++r)
-      if (gang.min_resources[r] > 0)
-        add_implied(admitted, free_for(gang_index, r), static_cast<double>(gang.min_resources[r]), lp::kInfinity);
-    if (gang.min_resources_gpu > 0)
-      add_implied(admitted, free_for(gang_index, std::nullopt), static_cast<double>(gang.min_resources_gpu),
+    for (std::size_t r = 0; r < gang.min_resources.amounts.size(); ++r)
+      if (gang.min_resources.amounts[r] > 0)
+        add_implied(admitted, free_for(gang_index, r), static_cast<double>(gang.min_resources.amounts[r]),
+                    lp::kInfinity);
+    if (gang.min_resources.gpu > 0)
+      add_implied(admitted, free_for(gang_index, std::nullopt), static_cast<double>(gang.min_resources.gpu),
                   lp::kInfinity);
   }
 }

@@ -20,8 +20,6 @@ std::size_t pods_of(const SlotTask& task) {
   return count;
 }
 
-bool has_min_resources(const Gang& gang) { return !gang.min_resources.empty() || gang.min_resources_gpu > 0; }
-
 }  // namespace
 
 Preparation choose_left(const SlotTask& task, const PodKinds& kinds) {
@@ -219,7 +217,7 @@ void Dealing::give_up() {
 void Dealing::keep_min_resources() {
   for (std::size_t u = 0; u < task_.placed.size(); ++u) {
     const GangIndex gang = task_.placed[u].gang;
-    if (is_homeless_[u] || !has_min_resources(task_.problem.gangs[gang])) continue;
+    if (is_homeless_[u] || !task_.problem.gangs[gang].asks_for_min_resources()) continue;
     if (!fit::min_resources(dealt_.state(), gang)) drop(NewIndex(u));
   }
 }
@@ -239,7 +237,7 @@ void Dealing::place_homeless(const Deadline* repair) {
 bool Dealing::place_whole(NewIndex unit) {
   const NewPods& pods = task_.placed[unit.value()];
   const Gang& gang = task_.problem.gangs[pods.gang];
-  if (has_min_resources(gang) && !fit::min_resources(dealt_.state(), pods.gang)) return false;
+  if (gang.asks_for_min_resources() && !fit::min_resources(dealt_.state(), pods.gang)) return false;
   std::vector<PodIndex> order = pods.pods;
   std::ranges::sort(order, {}, [&](PodIndex pod) { return std::pair(dealt_.kinds().rank(pod), pod); });
   for (std::size_t i = 0; i < order.size(); ++i) {

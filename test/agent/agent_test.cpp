@@ -15,6 +15,7 @@
 
 #include "io/http/listener.h"
 #include "test/api_server/fake_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -85,7 +86,7 @@ class AgentInACluster : public testing::Test {
   void start() {
     const auto listener = http::open_listener(options_.listen, false);
     ASSERT_TRUE(listener);
-    agent_.emplace(options_, console_, MUSTER_BINARY);
+    agent_.emplace(options_, console_, test::program());
     thread_ = std::thread([this, descriptor = *listener] { agent_->run(descriptor); });
   }
   void stop() {

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "test/support/paths.h"
+
 namespace muster::cli {
 namespace {
 
@@ -69,7 +71,7 @@ class Planner : public testing::Test {
     cluster->time = 1'767'225'660'000'000'000;  // 2026-01-01T00:01:00Z
     std::optional<Result<exporting::ExportedPlan>> exported;
     AgentPlanner planner(
-        options_, MUSTER_BINARY, [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
+        options_, test::program(), [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
     planner.plan(cluster, [&](const AgentPlan& plan) {
       EXPECT_FALSE(plan.answer.is_error) << plan.answer.error.message;
       planner.check(cluster, plan.answer.text, [&](Result<exporting::ExportedPlan> checked) {
@@ -132,7 +134,7 @@ TEST_F(Planner, WhatThePlanLeavesIsKnownToTheExtenderAlone) {
     cluster->objects = kept(cluster_that_is_left(), options_.reader.kubernetes);
     std::optional<AgentPlan> plan;
     AgentPlanner planner(
-        options_, MUSTER_BINARY, [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
+        options_, test::program(), [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
     planner.plan(cluster, [&](AgentPlan made) {
       const std::scoped_lock lock(mutex_);
       plan = std::move(made);

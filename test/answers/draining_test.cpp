@@ -8,12 +8,13 @@
 #include "test/cli/program.h"
 #include "test/support/case.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::answers {
 namespace {
 
 Draining drain(const test::Cluster& cluster, const DrainQuestion& question) {
-  static portfolio::Portfolio portfolio(MUSTER_BINARY);
+  static portfolio::Portfolio portfolio(test::program());
   ExperimentOptions options;
   options.solve.deterministic = true;
   const Snapshot snapshot = test::Case::read(cluster.line());
@@ -148,7 +149,7 @@ TEST(Draining, GoesInTheOrderInWhichMostGoesOnRunning) {
 }
 
 TEST(Draining, AnUnknownNodeIsAnError) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   test::Cluster cluster;
   cluster.node("n1", 2);
   const Snapshot snapshot = test::Case::read(cluster.line());

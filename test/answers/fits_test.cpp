@@ -11,12 +11,13 @@
 #include "test/cli/program.h"
 #include "test/support/case.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::answers {
 namespace {
 
 portfolio::Portfolio& portfolio_of_tests() {
-  static portfolio::Portfolio portfolio(MUSTER_BINARY);
+  static portfolio::Portfolio portfolio(test::program());
   return portfolio;
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -39,7 +40,7 @@ TEST(KnownKinds, HaveVersionsThatAreComparedAsAWhole) {
 
 TEST(KnownKinds, AreDocumented) {
   const cli::Workplace place;
-  const std::string text = place.shell("cat " MUSTER_SOURCE_DIR "/docs/kubernetes.md").out;
+  const std::string text = place.shell("cat " + test::source_folder() + "/docs/kubernetes.md").out;
   for (const KnownKind& kind : known_kinds()) {
     EXPECT_NE(text.find(kind.kind), std::string::npos) << kind.kind;
     EXPECT_NE(text.find(kind.group), std::string::npos) << kind.group;

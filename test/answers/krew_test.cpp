@@ -6,17 +6,18 @@
 
 #include "io/json/yaml.h"
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr const char* kFill = MUSTER_SOURCE_DIR "/docs/deploy/krew/fill";
+const std::string kFill = test::source_folder() + "/docs/deploy/krew/fill";
 
 TEST(KrewManifest, IsFilledIn) {
   const Workplace place;
   const std::string archive = place.file("muster.tar.gz", "an archive");
-  const Outcome filled = place.shell(std::string(kFill) + " 1.2.3 https://example.com/muster " + archive +
-                                     " https://example.com/m.tar.gz");
+  const Outcome filled =
+      place.shell(kFill + " 1.2.3 https://example.com/muster " + archive + " https://example.com/m.tar.gz");
   ASSERT_EQ(filled.exit_code, 0) << filled.err;
   EXPECT_EQ(filled.out.find('@'), std::string::npos) << filled.out;
   const auto json = json::yaml_to_json(filled.out);
@@ -36,8 +37,8 @@ TEST(KrewManifest, IsFilledIn) {
 
 TEST(KrewManifest, NeedsAllItsArguments) {
   const Workplace place;
-  EXPECT_EQ(place.shell(std::string(kFill) + " 1.2.3").exit_code, 64);
-  EXPECT_NE(place.shell(std::string(kFill) + " 1.2.3 h " + place.path("missing") + " u").exit_code, 0);
+  EXPECT_EQ(place.shell(kFill + " 1.2.3").exit_code, 64);
+  EXPECT_NE(place.shell(kFill + " 1.2.3 h " + place.path("missing") + " u").exit_code, 0);
 }
 
 }  // namespace

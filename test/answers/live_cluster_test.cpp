@@ -21,6 +21,7 @@
 #include "io/snapshot_writer/write_snapshot.h"
 #include "test/answers/fake_kubectl.h"
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -308,7 +309,7 @@ TEST_F(LiveCluster, IsNotReadBesideFiles) { EXPECT_EQ(place_.run("solve --from k
 
 TEST_F(LiveCluster, IsTheDefaultOfThePluginOfKubectl) {
   const std::string plugin = place_.path("kubectl-muster");
-  ASSERT_EQ(place_.shell("ln -s " MUSTER_BINARY " " + plugin).exit_code, 0);
+  ASSERT_EQ(place_.shell("ln -s " + test::program() + " " + plugin).exit_code, 0);
   const Outcome solved = place_.shell("MUSTER_KUBECTL=" + kubectl_ + " " + plugin + " solve -o table");
   EXPECT_EQ(solved.exit_code, 0) << solved.err;
   EXPECT_NE(solved.out.find("ml/b"), std::string::npos) << solved.out;
@@ -320,7 +321,7 @@ TEST_F(LiveCluster, IsTheDefaultOfThePluginOfKubectl) {
 TEST_F(LiveCluster, ThatTakesTooLongMayBeInterrupted) {
   place_.file("kubectl", "#!/bin/sh\necho $$ > " + place_.path("child") + "\nexec sleep 600\n");
   const Outcome ended =
-      place_.shell("timeout --preserve-status 1 " MUSTER_BINARY " solve --from kubectl --kubectl " + kubectl_);
+      place_.shell("timeout --preserve-status 1 " + test::program() + " solve --from kubectl --kubectl " + kubectl_);
   EXPECT_EQ(ended.exit_code, kExitSignalled + SIGTERM);
   EXPECT_EQ(kill(std::stoi(place_.content("child")), 0), -1);
 }

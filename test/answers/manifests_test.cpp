@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -55,7 +56,7 @@ Manifest read_heading(const std::string& line) {
 
 std::vector<Manifest> manifests() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(MUSTER_SOURCE_DIR "/test/answers/manifests"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/answers/manifests"))
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
   std::ranges::sort(files);
   std::vector<Manifest> all;

@@ -7,6 +7,7 @@
 
 #include "test/cli/program.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -32,7 +33,7 @@ class Paste : public testing::Test {
   // /bin/sh reads the line.
   Json what_if(const std::string& options) const {
     const Outcome found =
-        place_.shell(MUSTER_BINARY " what-if --deterministic --format json --from " + snapshot_ + " " + options);
+        place_.shell(test::program() + " what-if --deterministic --format json --from " + snapshot_ + " " + options);
     EXPECT_EQ(found.exit_code, 0) << options << "\n" << found.err;
     return Json::parse(found.out, nullptr, false);
   }
@@ -75,7 +76,7 @@ TEST_F(Paste, ListsOfChangesGiveTheSameChangesAgain) {
 
 TEST_F(Paste, ValuesThatBeginLikeOptionsAreJoinedToTheirs) {
   const std::string from = place_.file("dash.json", test::Cluster().node("-n", 4).line() + "\n");
-  const Outcome found = place_.shell(MUSTER_BINARY " what-if --deterministic --cordon=-n --from " + from);
+  const Outcome found = place_.shell(test::program() + " what-if --deterministic --cordon=-n --from " + from);
   EXPECT_EQ(found.exit_code, 0) << found.err;
   EXPECT_NE(found.out.find("Changes: --cordon=-n\n"), std::string::npos) << found.out;
 }

@@ -25,6 +25,7 @@
 #include "test/properties/crowded.h"
 #include "test/solver/random_cluster.h"
 #include "test/support/case.h"
+#include "test/support/paths.h"
 
 namespace muster::answers {
 namespace {
@@ -177,7 +178,7 @@ class Trial {
         tally_(tally),
         line_(cluster_of(seed)),
         snapshot_(test::Case::read(line_, test::Oddities::kSettled)),
-        portfolio_(MUSTER_BINARY) {}
+        portfolio_(test::program()) {}
 
   void run() {
     auto base = Experiment(snapshot_, portfolio_, options_of(budget() / 3)).solve({});

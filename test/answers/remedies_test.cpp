@@ -8,6 +8,7 @@
 #include "solver/answers/remedies/search.h"
 #include "test/support/case.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::answers {
 namespace {
@@ -24,7 +25,7 @@ ExperimentOptions deterministic() {
 struct Bench {
   explicit Bench(const std::string& line, test::Oddities oddities = test::Oddities::kErrors)
       : snapshot(test::Case::read(line, oddities)),
-        portfolio(MUSTER_BINARY),
+        portfolio(test::program()),
         experiment(snapshot, portfolio, deterministic()) {
     auto run = experiment.solve({});
     if (!run) throw std::runtime_error(run.error().message);

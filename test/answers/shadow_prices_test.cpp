@@ -8,6 +8,7 @@
 #include "test/cli/program.h"
 #include "test/support/case.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::answers {
 namespace {
@@ -21,7 +22,7 @@ std::string cluster() {
 
 ShadowPrices prices(ExperimentOptions options, std::int64_t most_tests) {
   const Snapshot snapshot = test::Case::read(cluster());
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   options.solve.deterministic = true;
   Experiment experiment(snapshot, portfolio, options);
   const auto base = experiment.solve({});

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -22,7 +23,7 @@ struct Question {
 
 std::vector<std::string> situations() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(MUSTER_SOURCE_DIR "/test/answers/situations")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/answers/situations")) {
     if (entry.is_directory()) names.push_back(entry.path().filename());
   }
   std::ranges::sort(names);
@@ -54,14 +55,15 @@ std::string content(const std::string& file) {
 class Situation : public testing::TestWithParam<std::string> {};
 
 TEST_P(Situation, IsAnswered) {
-  const std::string directory = MUSTER_SOURCE_DIR "/test/answers/situations/" + GetParam();
+  const std::string directory = test::source_folder() + "/test/answers/situations/" + GetParam();
   const std::vector<Question> questions = questions_of(directory);
   ASSERT_FALSE(questions.empty());
   const bool records = std::getenv("MUSTER_RECORD_SITUATIONS") != nullptr;
   const Workplace place;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Question& question = questions[i];
-    const Outcome found = place.shell("cd " + directory + " && " MUSTER_BINARY " " + question.arguments + " 2>&1");
+    const Outcome found =
+        place.shell("cd " + directory + " && " + test::program() + " " + question.arguments + " 2>&1");
     EXPECT_EQ(found.exit_code, question.exit_code) << question.arguments << "\n" << found.out;
     ASSERT_FALSE(question.parts.empty());
     for (const std::string& part : question.parts) {

@@ -11,6 +11,7 @@
 #include "test/cli/program.h"
 #include "test/support/case.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::answers {
 namespace {
@@ -22,8 +23,8 @@ NodeKind kind(std::string_view shape, std::int64_t price, std::optional<std::int
 }
 
 Sizing size(const test::Cluster& cluster, const SizingQuestion& question) {
-  static portfolio::Portfolio portfolio(MUSTER_BINARY);
-  static cbc::Backend backend{std::string(MUSTER_BINARY)};
+  static portfolio::Portfolio portfolio(test::program());
+  static cbc::Backend backend{test::program()};
   ExperimentOptions options;
   options.solve.deterministic = true;
   const Snapshot snapshot = test::Case::read(cluster.line());

@@ -12,6 +12,7 @@
 #include "test/answers/fake_kubectl.h"
 #include "test/cli/program.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -51,7 +52,7 @@ class Watch : public testing::Test {
       place_.file("stop", "");
     });
     const Outcome outcome =
-        place_.shell("'" MUSTER_BINARY "' " + arguments + " --watch 20ms --format json > " + place_.path("out") +
+        place_.shell("'" + test::program() + "' " + arguments + " --watch 20ms --format json > " + place_.path("out") +
                      " & pid=$!; for i in $(seq 2400); do [ -e " + place_.path("stop") +
                      " ] && break; sleep 0.025; done; kill -TERM $pid; wait $pid");
     actor.join();
@@ -120,8 +121,7 @@ TEST_F(Watch, ErasesATerminalOnlyAndHasRemarksBelowTheAnswer) {
   place_.file("resources", place_.content("resources") + "csinodes storage.k8s.io/v1 false CSINode\n");
   place_.file("csinodes.v1.storage.k8s.io.error", "error: forbidden\n");
   for (const char* command : {"top", "why"}) {
-    const std::string program =
-        std::string(MUSTER_BINARY " ") + command + " --watch 500ms --from kubectl --kubectl " + kubectl;
+    const std::string program = test::program() + " " + command + " --watch 500ms --from kubectl --kubectl " + kubectl;
     const Outcome piped = place_.shell("timeout -s INT 3 " + program);
     EXPECT_EQ(piped.out.find('\x1b'), std::string::npos) << piped.out;
     EXPECT_NE(piped.err.find("cannot list csinodes"), std::string::npos) << piped.err;

@@ -15,6 +15,7 @@
 #include "test/scenarios/case_file.h"
 #include "test/solver/random_cluster.h"
 #include "test/support/case.h"
+#include "test/support/paths.h"
 
 namespace muster::answers {
 namespace {
@@ -74,7 +75,7 @@ portfolio::SolveOptions greedy() {
 
 // The plan of a snapshot with changes; none if they do not apply, or the snapshot is refused.
 std::optional<std::string> plan_with(const Snapshot& snapshot, const std::vector<change::Change>& changes) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   Experiment experiment(snapshot, portfolio, {.solve = greedy()});
   const auto run = experiment.solve(changes);
   if (!run) return std::nullopt;
@@ -99,7 +100,7 @@ bool compare(const Snapshot& snapshot) {
 
 TEST(WhatIfIsASolve, OfTheEditedSnapshotInEveryScenario) {
   int compared = 0;
-  for (const auto& file : std::filesystem::directory_iterator(MUSTER_SOURCE_DIR "/test/scenarios")) {
+  for (const auto& file : std::filesystem::directory_iterator(test::source_folder() + "/test/scenarios")) {
     if (file.path().extension() != ".jsonl" || file.path().stem() == "kubernetes") continue;
     for (const scenarios::Scenario& scenario : scenarios::read_scenarios(file.path())) {
       if (!scenario.errors.empty()) continue;  // what a snapshot contradicts is no part of what is written

@@ -12,6 +12,7 @@
 #include "model/snapshot/quantity.h"
 #include "test/api_server/fake_cluster.h"
 #include "test/api_server/running.h"
+#include "test/support/paths.h"
 
 namespace muster::api_server {
 namespace {
@@ -247,8 +248,7 @@ class ImportOfKeptObjects : public ObjectStoreOf {
 
 TEST_F(ImportOfKeptObjects, IsThatOfTheWholeObjects) {
   int files = 0, templates = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/scenarios/kubernetes")) {
     std::ifstream file(entry.path());
     Json items = Json::parse(file)["items"];
     for (const bool has_namespaces : {false, true}) {  // with them, pods are read once

@@ -8,6 +8,7 @@
 #include "test/brute_force/campaign.h"
 #include "test/brute_force/instances/tiny_instance.h"
 #include "test/support/case.h"
+#include "test/support/paths.h"
 
 namespace muster::brute_force {
 namespace {
@@ -141,7 +142,7 @@ TEST(Engines, AgreeWithBruteForceOnRandomInstances) {
 // CBC's preprocessing lost the optimum of these, and proved less than what greedy had found: once with columns that are
 // duplicates, once with another point as its optimum.
 TEST(Engines, ProveTheOptimumThatPreprocessingLoses) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   for (const std::uint64_t seed : {920'749, 11'215}) {
     const Comparison comparison = compare_engines(tiny_instance(seed), portfolio, {kMostStates});
     EXPECT_EQ(finding_name(comparison.finding), finding_name(Finding::kAgrees)) << seed;

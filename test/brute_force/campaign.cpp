@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "test/support/drawn.h"
+#include "test/support/paths.h"
 
 namespace muster::brute_force {
 
@@ -58,7 +59,7 @@ void Campaign::print() const {
 }
 
 void Campaign::work() {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   for (std::uint64_t i = next_++; i < instances_; i = next_++) {
     const std::optional<std::string> given = test::given_snapshot();
     const std::string line = given ? *given : options_.instance(first_seed_ + i);

@@ -19,6 +19,7 @@
 #include "test/brute_force/instances/tiny_instance.h"
 #include "test/brute_force/outcomes.h"
 #include "test/brute_force/policy_search.h"
+#include "test/support/paths.h"
 #include "test/support/plan.h"
 
 namespace muster::brute_force {
@@ -109,7 +110,7 @@ void check_instance(const std::string& line, bool with_evictions, cbc::Backend& 
 
 std::map<std::string, Tally> check_instances(const std::function<std::string(std::uint64_t)>& instance,
                                              bool with_evictions, std::uint64_t instances) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   std::map<std::string, Tally> tallies;
   const std::uint64_t first = setting("MUSTER_SEED", 1), count = setting("MUSTER_INSTANCES", instances);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {

@@ -5,12 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "test/brute_force/comparison.h"
+#include "test/support/paths.h"
 
 namespace muster::brute_force {
 namespace {
 
 void expect_agreement_without_evictions(const std::string& line) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   ComparisonOptions options;
   options.with_evictions = true;
   const Comparison comparison = compare_engines(line, portfolio, options);

@@ -28,8 +28,7 @@ class Search {
     for (const PodIndex pod : problem.pods.indices()) {
       if (problem.pods[pod].status == PodStatus::kReleasing) releasing_.push_back(pod);
     }
-    for (const Gang& gang : problem.gangs)
-      asks_min_resources_ = asks_min_resources_ || gang.min_resources_gpu > 0 || !gang.min_resources.empty();
+    for (const Gang& gang : problem.gangs) asks_min_resources_ = asks_min_resources_ || gang.asks_for_min_resources();
     const auto& most_moves = problem.snapshot->policy.max_moves;
     count_in_budgets();
     most_moves_ = most_moves ? static_cast<int>(std::min<std::int64_t>(*most_moves, 16)) : 16;

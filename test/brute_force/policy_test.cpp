@@ -16,6 +16,7 @@
 #include "test/brute_force/outcomes.h"
 #include "test/brute_force/policy_search.h"
 #include "test/support/case.h"
+#include "test/support/paths.h"
 
 namespace muster::brute_force {
 namespace {
@@ -190,7 +191,7 @@ TEST(Engines, AgreeWithBruteForceWhereRunningPodsExceedRules) {
 // CBC's preprocessing, given the plan of greedy as a start, found nothing better than it: evicting 550 s, where 150 s
 // suffice.
 TEST(Engines, ProveNothingThatPreprocessingAloneHasDecided) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   const Comparison comparison = compare_engines(exceeding_instance(100'382), portfolio, {kMostStates, true, true});
   EXPECT_EQ(finding_name(comparison.finding), finding_name(Finding::kAgrees));
   EXPECT_EQ(comparison.remarks, std::vector<std::string>{});
@@ -205,7 +206,7 @@ TEST(Engines, KnowThatEqualPodsStayOnUnlikeNodes) {
       R"("gangs":[{"name":"r","queue":"q1"},{"name":"p","queue":"q0"}],)"
       R"("pods":[{"name":"r-0","gang":"r","node":"n0","started":999950},)"
       R"({"name":"r-1","gang":"r","node":"n2","started":999950},{"name":"p-0","gang":"p","gpu":{"count":1}}]})";
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   const Comparison comparison = compare_engines(line, portfolio, {kMostStates, true, true});
   EXPECT_EQ(finding_name(comparison.finding), finding_name(Finding::kAgrees));
   EXPECT_EQ(comparison.remarks, std::vector<std::string>{});

@@ -19,6 +19,7 @@
 #include "solver/portfolio/portfolio.h"
 #include "test/brute_force/campaign.h"
 #include "test/support/case.h"
+#include "test/support/paths.h"
 
 namespace muster::brute_force {
 namespace {
@@ -236,7 +237,7 @@ struct AllPlacements {
 };
 
 TEST(PreferredTerms, AreWorthWhatTheDocumentationSaysAndNoEngineClaimsMore) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   const std::uint64_t first = setting("MUSTER_SEED", 1), count = setting("MUSTER_INSTANCES", 60);
   std::map<std::string, std::uint64_t> best_by;
   std::uint64_t proven = 0;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -24,8 +25,8 @@ class Cells : public testing::Test {
  protected:
   Cells() {
     whole_ = place_.path("whole.jsonl");
-    place_.shell(std::string(MUSTER_BINARY) +
-                 " generate --nodes 24 --load 1.4 --gangs-max 8 --queues 3 --limit 1.2 --seed 3 > " + whole_);
+    place_.shell(test::program() + " generate --nodes 24 --load 1.4 --gangs-max 8 --queues 3 --limit 1.2 --seed 3 > " +
+                 whole_);
   }
   Outcome split(const std::string& options) const {
     Outcome outcome = place_.run("split --ledger " + place_.path("ledger") + " " + options + " " + whole_);

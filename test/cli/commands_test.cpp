@@ -15,6 +15,7 @@
 
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -64,8 +65,8 @@ class Commands : public testing::Test {
   }
 
   // What bash would offer after these words, the last of which is begun.
-  Lines in_bash(const Lines& words, const std::string& program = MUSTER_BINARY) const {
-    std::string script = "source <(" MUSTER_BINARY " completion bash); cd " + workplace.path("files") +
+  Lines in_bash(const Lines& words, const std::string& program = test::program()) const {
+    std::string script = "source <(" + test::program() + " completion bash); cd " + workplace.path("files") +
                          "; COMP_WORDS=('" + program + "'";
     for (const std::string& word : words) script += " '" + word + "'";
     script += "); COMP_CWORD=" + std::to_string(words.size()) + "; _muster; printf '%s\\n' \"${COMPREPLY[@]}\"";
@@ -134,7 +135,7 @@ std::map<std::string, std::string> sections_of(const std::string& text) {
 }
 
 TEST_F(Commands, AndTheirOptionsAreDescribedInTheDocumentation) {
-  const fs::path docs = fs::path(MUSTER_SOURCE_DIR) / "docs";
+  const fs::path docs = fs::path(test::source_folder()) / "docs";
   const auto sections = sections_of(document(docs / "cli.md"));
   std::string shared;
   for (const char* heading : {"Options, environment, configuration file", "From a cluster", "The form of answers"}) {
@@ -163,11 +164,11 @@ TEST_F(Commands, AndTheirOptionsAreDescribedInTheDocumentation) {
 }
 
 TEST_F(Commands, HaveManualPages) {
-  const std::string source = MUSTER_SOURCE_DIR "/cli/packaging/";
-  const std::string overview = workplace.shell(source + "man_page " MUSTER_BINARY " 1.0").out;
+  const std::string source = test::source_folder() + "/cli/packaging/";
+  const std::string overview = workplace.shell(source + "man_page " + test::program() + " 1.0").out;
   for (const ListedCommand& command : listed()) {
     const std::string page_name = "muster-" + replaced(command.name, ' ', '-');
-    const Outcome page = workplace.shell(source + "man_page " MUSTER_BINARY " 1.0 '" + command.name + "'");
+    const Outcome page = workplace.shell(source + "man_page " + test::program() + " 1.0 '" + command.name + "'");
     EXPECT_EQ(page.exit_code, 0) << page.err;
     std::string text = page.out;
     std::erase(text, '\\');
@@ -185,8 +186,8 @@ TEST_F(Commands, HaveManualPages) {
 
 TEST_F(Commands, HaveManualPagesThatScdocAccepts) {
   if (workplace.shell("command -v scdoc").exit_code != 0) GTEST_SKIP() << "no scdoc";
-  const Outcome outcome = workplace.shell(MUSTER_SOURCE_DIR "/cli/packaging/man_pages " MUSTER_BINARY " 1.0 scdoc " +
-                                          workplace.path("man"));
+  const Outcome outcome = workplace.shell(test::source_folder() + "/cli/packaging/man_pages " + test::program() +
+                                          " 1.0 scdoc " + workplace.path("man"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   for (const ListedCommand& command : listed()) {
@@ -267,7 +268,7 @@ TEST_F(Commands, AreCompletedByBash) {
 
 TEST_F(Commands, AreCompletedByFish) {
   if (workplace.shell("command -v fish").exit_code != 0) GTEST_SKIP() << "no fish";
-  fs::create_symlink(MUSTER_BINARY, workplace.path("muster"));
+  fs::create_symlink(test::program(), workplace.path("muster"));
   const auto complete = [&](const std::string& line) {
     const std::string script = "source (muster completion fish | psub); complete -C '" + line + "'";
     const Outcome outcome = workplace.shell("cd " + workplace.path("files") + " && HOME=" + workplace.path("files") +
@@ -290,10 +291,11 @@ TEST_F(Commands, AreCompletedByZsh) {
   // The functions that zsh's own completion provides, by what they are called with.
   const std::string stubs =
       "compdef() { print \"compdef $*\"; }\n_describe() { print -rl -- ${(P)3}; }\n"
-      "_files() { print \"files $*\"; }\ncompset() { true; }\nsource <(" MUSTER_BINARY " completion zsh)\n";
+      "_files() { print \"files $*\"; }\ncompset() { true; }\nsource <(" +
+      test::program() + " completion zsh)\n";
   const auto complete = [&](const std::string& words, int current) {
     const std::string script =
-        stubs + "words=('" MUSTER_BINARY "' " + words + ")\nCURRENT=" + std::to_string(current) + "\n_muster\n";
+        stubs + "words=('" + test::program() + "' " + words + ")\nCURRENT=" + std::to_string(current) + "\n_muster\n";
     const Outcome outcome = workplace.shell("zsh -f " + workplace.file("complete.zsh", script));
     EXPECT_EQ(outcome.err, "") << words;
     return outcome.out.substr(outcome.out.find('\n') + 1);
@@ -307,7 +309,7 @@ TEST_F(Commands, AreCompletedByZsh) {
 }
 
 TEST_F(Commands, AreCompletedByKubectl) {
-  fs::create_symlink(MUSTER_BINARY, workplace.path("kubectl-muster"));
+  fs::create_symlink(test::program(), workplace.path("kubectl-muster"));
   workplace.file("kubectl_complete-muster", workplace.run("completion kubectl").out);
   fs::permissions(workplace.path("kubectl_complete-muster"), fs::perms::owner_all);
   const auto complete = [&](const std::string& words) {

@@ -5,6 +5,7 @@
 
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -13,7 +14,7 @@ class Descriptors : public testing::Test {
  protected:
   Outcome shell(const std::string& arguments, const std::string& redirection) {
     const std::string snapshots = workplace.file("s.jsonl", joined(good_lines()));
-    return workplace.shell("timeout 60 " MUSTER_BINARY " " + arguments + " " + redirection);
+    return workplace.shell("timeout 60 " + test::program() + " " + arguments + " " + redirection);
   }
   Workplace workplace;
 };
@@ -45,7 +46,7 @@ TEST_F(Descriptors, AFileThatMayNotGrowKeepsWholePlansOnly) {
   for (int i = 0; i < 200; ++i) snapshots += good_lines()[0] + "\n";
   const std::string input = workplace.file("many.jsonl", snapshots);
   const std::string command = " solve --deterministic --engine greedy --quiet --output " + plans + " " + input;
-  const Outcome outcome = workplace.shell("ulimit -f 4; timeout 60 " MUSTER_BINARY + command);
+  const Outcome outcome = workplace.shell("ulimit -f 4; timeout 60 " + test::program() + command);
   EXPECT_EQ(outcome.exit_code, 74) << outcome.err;
   EXPECT_NE(outcome.err, "");
   const std::string content = workplace.content("plans");

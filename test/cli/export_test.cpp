@@ -10,6 +10,7 @@
 
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -20,8 +21,7 @@ const std::vector<std::string> kFormats = {"bindings", "patches", "volcano", "ka
 
 std::vector<std::string> scenario_files() {
   std::vector<std::string> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/scenarios/kubernetes")) {
     files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

@@ -10,13 +10,14 @@
 
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
 
-const std::string kFolder = std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes";
+const std::string kFolder = test::source_folder() + "/test/scenarios/kubernetes";
 
 std::vector<std::string> scenario_files() {
   std::vector<std::string> files;

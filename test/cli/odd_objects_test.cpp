@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -26,7 +27,7 @@ std::vector<Json> valid_clusters(const Workplace& workplace) {
     const std::string generated = workplace.run(command + preset).out;
     for (const std::string& line : lines_of(generated)) add(line);
   }
-  const std::string folder = std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/";
+  const std::string folder = test::source_folder() + "/test/scenarios/";
   for (const char* file : {"place.jsonl", "queues.jsonl", "evictions.jsonl"}) {
     std::ifstream in(folder + file);
     for (std::string line; std::getline(in, line);) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "test/support/paths.h"
+
 namespace muster::cli {
 
 struct Outcome {
@@ -29,7 +31,7 @@ class Workplace {
   Outcome shell(const std::string& command, std::string_view input = "") const;
   // `muster` with the arguments, as words of a shell. `environment` comes before the program's name.
   Outcome run(const std::string& arguments, std::string_view input = "", const std::string& environment = "") const {
-    return shell(environment + " " MUSTER_BINARY " " + arguments, input);
+    return shell(environment + " " + test::program() + " " + arguments, input);
   }
 
  private:

@@ -8,13 +8,14 @@
 
 #include "test/cli/server.h"
 #include "test/cli/snapshots.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
 
 // The first block of docs/serve.md that begins so.
 std::string block_of_guide(const std::string& beginning) {
-  std::ifstream file(MUSTER_SOURCE_DIR "/docs/serve.md");
+  std::ifstream file(test::source_folder() + "/docs/serve.md");
   const std::string guide{std::istreambuf_iterator<char>(file), {}};
   const std::size_t begin = guide.find(beginning);
   if (begin == std::string::npos) return "";
@@ -67,8 +68,8 @@ TEST(ServeGuide, TheFirstTryWorksAsItStands) {
   for (std::size_t at = 0; (at = commands.find(address)) != std::string::npos;) {
     commands.replace(at, address.size(), "127.0.0.1:" + std::to_string(server.port()));
   }
-  const Outcome outcome =
-      place.shell("set -e; cd " + quoted(place.path("")) + "; muster() { " MUSTER_BINARY " \"$@\"; }\n" + commands);
+  const Outcome outcome = place.shell("set -e; cd " + quoted(place.path("")) + "; muster() { " + test::program() +
+                                      " \"$@\"; }\n" + commands);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err << server.log();
   EXPECT_NE(outcome.out.find("1 plan, 0 violations, 0 false claims"), std::string::npos) << outcome.out;
 }

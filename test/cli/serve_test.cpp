@@ -14,6 +14,7 @@
 
 #include "test/cli/server.h"
 #include "test/cli/snapshots.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -260,7 +261,7 @@ TEST(Serve, MetricsAreThoseOfTheGuide) {
       EXPECT_TRUE(std::regex_match(line, std::regex(R"re([a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.e+-]+)re"))) << line;
     }
   }
-  std::ifstream file(MUSTER_SOURCE_DIR "/docs/serve.md");
+  std::ifstream file(test::source_folder() + "/docs/serve.md");
   const std::string guide{std::istreambuf_iterator<char>(file), {}};
   const std::regex name(R"re(`(muster_[a-z_]+)[`{])re");
   int named = 0;

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test/support/paths.h"
+
 namespace muster::cli {
 namespace {
 
@@ -128,7 +130,7 @@ Server::Server(const Workplace& place, std::vector<std::string> arguments, const
   process_ = fork();
   if (process_ == 0) {
     dup2(log_descriptor >= 0 ? log_descriptor : open(log.c_str(), O_WRONLY | O_APPEND), STDERR_FILENO);
-    execv(MUSTER_BINARY, argv.data());
+    execv(test::program().c_str(), argv.data());
     _exit(127);
   }
   const std::string listening = "listening on ";

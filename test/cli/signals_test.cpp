@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "test/cli/snapshots.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -24,7 +25,7 @@ class Partner {
     if (process_ == 0) {
       dup2(in[0], STDIN_FILENO);
       dup2(out[1], STDOUT_FILENO);
-      execl(MUSTER_BINARY, "muster", "solve", "--quiet", "--engine", "greedy", static_cast<char*>(nullptr));
+      execl(test::program().c_str(), "muster", "solve", "--quiet", "--engine", "greedy", static_cast<char*>(nullptr));
       _exit(127);
     }
     close(in[0]);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -168,8 +169,8 @@ TEST_F(Simulate, GoesOnFromACheckpointWithTheSameBytes) {
 TEST_F(Simulate, GoesOnAfterASignal) {
   const Outcome whole = run("");
   workplace.file("workload", busy_workload());
-  const std::string command =
-      MUSTER_BINARY " simulate --quiet " + workplace.path("workload") + " --checkpoint " + workplace.path("checkpoint");
+  const std::string command = test::program() + " simulate --quiet " + workplace.path("workload") + " --checkpoint " +
+                              workplace.path("checkpoint");
   // The first run is stopped as soon as its checkpoint has something to go on from.
   const Outcome cut =
       workplace.shell(command + " & pid=$!; while [ \"$(wc -l < " + workplace.path("checkpoint") +
@@ -209,8 +210,8 @@ TEST_F(Simulate, NamesTheLineAndThePathOfWhatIsWrong) {
 }
 
 TEST_F(Simulate, ReplaysAnImportedTrace) {
-  const Outcome outcome = workplace.shell(MUSTER_BINARY " import philly --days 1 --load 0.2 | " MUSTER_BINARY
-                                                        " simulate --quiet --period 30m --policy kai");
+  const Outcome outcome = workplace.shell(test::program() + " import philly --days 1 --load 0.2 | " + test::program() +
+                                          " simulate --quiet --period 30m --policy kai");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_GT(Json::parse(outcome.out)["gangs"]["finished"], 800);
 }
@@ -233,9 +234,8 @@ TEST_F(Simulate, ComparesExpectedStartsWithActualOnesIfAsked) {
 // the GPUs in the published experiment (mean over ten seeds, at 100 % arrived).
 TEST_F(Simulate, ReplaysThePublishedExperiment) {
   const Outcome outcome =
-      workplace.shell(MUSTER_BINARY " import openb --events --arrived 100 --place-only | " MUSTER_BINARY
-                                    " simulate --quiet --batch 256 --drop --policy best-fit --events " +
-                      workplace.path("events"));
+      workplace.shell(test::program() + " import openb --events --arrived 100 --place-only | " + test::program() +
+                      " simulate --quiet --batch 256 --drop --policy best-fit --events " + workplace.path("events"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const Json summary = Json::parse(outcome.out);
   EXPECT_EQ(summary["gangs"]["submitted"], 8317);

@@ -8,6 +8,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -188,7 +189,7 @@ TEST_F(Solve, EndsQuietlyWhenItsReaderGoesAway) {
   std::string many;
   for (int i = 0; i < 2000; ++i) many += good_lines()[0] + "\n";
   const std::string file = workplace.file("many.jsonl", many);
-  const std::string program = std::string(MUSTER_BINARY " ") + kDeterministic + " " + file;
+  const std::string program = test::program() + " " + kDeterministic + " " + file;
   const Outcome outcome =
       workplace.shell("{ " + program + " ; echo $? > " + workplace.path("code") + " ; } | head -n 1");
   EXPECT_EQ(lines_of(outcome.out).size(), 1U);

@@ -5,6 +5,7 @@
 
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -55,7 +56,8 @@ TEST_F(Table, ColumnsStandBelowTheirTitles) {
 TEST_F(Table, IsForTerminalsAndJsonForPipesAndFilesUnlessToldOtherwise) {
   const auto in_terminal = [&](const std::string& arguments) {
     const std::string file = workplace.file("c.jsonl", kCluster);
-    return workplace.shell("script -qec '" MUSTER_BINARY " solve --quiet " + arguments + " " + file + "' /dev/null")
+    return workplace
+        .shell("script -qec '" + test::program() + " solve --quiet " + arguments + " " + file + "' /dev/null")
         .out;
   };
   EXPECT_EQ(workplace.run("solve --quiet", kCluster).out.substr(0, 1), "{");
@@ -69,7 +71,7 @@ TEST_F(Table, IsForTerminalsAndJsonForPipesAndFilesUnlessToldOtherwise) {
 
 TEST_F(Table, WrapsItsLastColumnToTheTerminal) {
   const std::string file = workplace.file("c.jsonl", kCluster);
-  const std::string command = "stty cols 110; " MUSTER_BINARY " solve --quiet " + file;
+  const std::string command = "stty cols 110; " + test::program() + " solve --quiet " + file;
   const std::string table = workplace.shell("script -qec '" + command + "' /dev/null").out;
   ASSERT_NE(table.find("PHASE"), std::string::npos);
   EXPECT_GT(lines_of(table).size(), lines_of(workplace.run("solve --quiet -o table", kCluster).out).size());

@@ -11,13 +11,14 @@
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 #include "datasets/traces/openb.h"
+#include "test/support/paths.h"
 
 namespace muster {
 namespace {
 
 // stdout and the exit code of the program with these arguments.
 std::pair<std::string, int> run(const std::string& arguments) {
-  std::FILE* pipe = popen(("'" MUSTER_BINARY "' " + arguments + " 2>/dev/null").c_str(), "r");
+  std::FILE* pipe = popen(("'" + test::program() + "' " + arguments + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return {"", -1};
   std::string output;
   std::array<char, 65'536> chunk{};

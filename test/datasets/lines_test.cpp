@@ -11,6 +11,7 @@
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/problem/problem.h"
+#include "test/support/paths.h"
 
 namespace muster {
 namespace {
@@ -44,7 +45,7 @@ Counts accept(const std::string& line) {
 class OpenbLines : public testing::TestWithParam<const char*> {
  protected:
   traces::OpenbInput carried() const {
-    auto input = traces::load_openb(traces::openb_trace_files(MUSTER_SOURCE_DIR "/datasets/openb", GetParam()));
+    auto input = traces::load_openb(traces::openb_trace_files(test::source_folder() + "/datasets/openb", GetParam()));
     EXPECT_TRUE(input);
     return *input;
   }

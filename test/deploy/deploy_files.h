@@ -14,10 +14,11 @@
 #include <nlohmann/json.hpp>
 
 #include "io/json/yaml.h"
+#include "test/support/paths.h"
 
 namespace muster {
 
-inline std::string deploy_path(const std::string& name) { return MUSTER_SOURCE_DIR "/docs/deploy/" + name; }
+inline std::string deploy_path(const std::string& name) { return test::source_folder() + "/docs/deploy/" + name; }
 
 // Throws if there is none of that name.
 inline std::string deploy_file(const std::string& name) {

@@ -12,6 +12,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 #include "test/deploy/deploy_files.h"
+#include "test/support/paths.h"
 
 namespace muster {
 namespace {
@@ -59,10 +60,10 @@ std::string agent_answer(const std::string& path, const std::string& part) {
   const cli::Workplace workplace;
   const std::string socket = workplace.path("agent.sock"), answer = workplace.path("answer");
   const std::string ask = "curl -sf --unix-socket " + socket + " http://agent" + path + " > " + answer;
-  const cli::Outcome outcome =
-      workplace.shell(MUSTER_BINARY " agent --kube-api http://127.0.0.1:1 --lease off --quiet --listen unix:" + socket +
-                      " 2> /dev/null & agent=$!; for i in $(seq 600); do " + ask + " && grep -q '" + part + "' " +
-                      answer + " && cat " + answer + " && break; sleep 0.05; done; kill $agent; wait $agent");
+  const cli::Outcome outcome = workplace.shell(
+      test::program() + " agent --kube-api http://127.0.0.1:1 --lease off --quiet --listen unix:" + socket +
+      " 2> /dev/null & agent=$!; for i in $(seq 600); do " + ask + " && grep -q '" + part + "' " + answer + " && cat " +
+      answer + " && break; sleep 0.05; done; kill $agent; wait $agent");
   EXPECT_NE(outcome.out, "") << outcome.err;
   return outcome.out;
 }

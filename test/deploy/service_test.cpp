@@ -13,6 +13,7 @@
 #include "bench/support/serve_process.h"
 #include "test/cli/program.h"
 #include "test/deploy/deploy_files.h"
+#include "test/support/paths.h"
 
 namespace muster {
 namespace {
@@ -157,7 +158,7 @@ TEST(Service, SystemdTakesTheUnit) {
   const cli::Workplace workplace;
   if (workplace.shell("command -v systemd-analyze").exit_code != 0) GTEST_SKIP() << "systemd-analyze is not installed";
   workplace.file("muster.service",
-                 replaced(deploy_file("systemd/muster.service"), "/usr/local/bin/muster", MUSTER_BINARY));
+                 replaced(deploy_file("systemd/muster.service"), "/usr/local/bin/muster", test::program()));
   const cli::Outcome verified = workplace.shell("systemd-analyze verify --man=no " + workplace.path("muster.service"));
   EXPECT_EQ(verified.exit_code, 0) << verified.err;
   EXPECT_EQ(verified.err.find("muster.service"), std::string::npos) << verified.err;
@@ -254,8 +255,8 @@ TEST(Service, TheImageHasTheLibrariesOfTheProgram) {
 #endif
   const cli::Workplace workplace;
   if (workplace.shell("command -v dpkg && command -v readelf").exit_code != 0) GTEST_SKIP() << "not on Debian";
-  const std::string image = deploy_file("Dockerfile"), found = workplace.shell("ldd " MUSTER_BINARY).out;
-  const std::string dynamic = workplace.shell("readelf -d " MUSTER_BINARY).out;
+  const std::string image = deploy_file("Dockerfile"), found = workplace.shell("ldd " + test::program()).out;
+  const std::string dynamic = workplace.shell("readelf -d " + test::program()).out;
   const std::set<std::string> libraries = all_matches(dynamic, R"(Shared library: \[(lib[^\]]*)\])", 1);
   EXPECT_GE(libraries.size(), 5U);
   std::string patterns;

@@ -9,13 +9,14 @@
 #include <gtest/gtest.h>
 
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kDocs = fs::path(MUSTER_SOURCE_DIR) / "docs";
+const fs::path kDocs = fs::path(test::source_folder()) / "docs";
 const fs::path kGuides = kDocs / "guides";
 const std::string kSkill = "SKILL";
 
@@ -78,8 +79,8 @@ TEST_P(Guides, PrintsWhatItShows) {
   fs::create_directory(workplace.path("work"));
   // The tutorial is read in a clone and takes its files from there.
   fs::create_directory_symlink(kDocs, workplace.path("work/docs"));
-  fs::create_symlink(MUSTER_BINARY, workplace.path("bin/muster"));
-  fs::create_symlink(fs::path(MUSTER_SOURCE_DIR) / "test" / "guides" / "kubectl", workplace.path("bin/kubectl"));
+  fs::create_symlink(test::program(), workplace.path("bin/muster"));
+  fs::create_symlink(fs::path(test::source_folder()) / "test" / "guides" / "kubectl", workplace.path("bin/kubectl"));
   // Plans do not depend on how busy the machine is.
   const std::string environment = "cd " + workplace.path("work") + " && PATH=" + workplace.path("bin") +
                                   ":$PATH MUSTER_DETERMINISTIC=true GUIDE_CLUSTER=" + cluster_of(GetParam()).string() +

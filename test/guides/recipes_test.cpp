@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "test/cli/program.h"
+#include "test/support/paths.h"
 
 namespace muster {
 namespace {
@@ -22,7 +23,7 @@ std::ostream& operator<<(std::ostream& out, const Recipe& recipe) { return out <
 
 // The first ```sh block below the heading.
 std::string commands_below(const std::string& heading) {
-  std::ifstream page(fs::path(MUSTER_SOURCE_DIR) / "docs/scale.md");
+  std::ifstream page(fs::path(test::source_folder()) / "docs/scale.md");
   std::string commands;
   bool is_below = false, is_in = false;
   for (std::string line; std::getline(page, line);) {
@@ -43,8 +44,8 @@ class Recipes : public testing::TestWithParam<Recipe> {
   bool has(const std::string& engine) const { return place_.shell(engine).exit_code == 0; }
   void prepare() const {
     fs::create_directory(place_.path("bin"));
-    fs::create_symlink(MUSTER_BINARY, place_.path("bin/muster"));
-    fs::create_directory_symlink(fs::path(MUSTER_SOURCE_DIR) / "docs", place_.path("docs"));
+    fs::create_symlink(test::program(), place_.path("bin/muster"));
+    fs::create_directory_symlink(fs::path(test::source_folder()) / "docs", place_.path("docs"));
     const std::string make =
         "for id in 0 1 2 3 4 5 6 7 8 9; do echo '{\"format\":\"muster/v1\",\"id\":\"'$id'\"}'; done > in.jsonl"
         " && muster generate --preset synth --nodes 1 --place-only >> in.jsonl"

@@ -11,6 +11,7 @@
 #include "test/properties/crowded.h"
 #include "test/properties/cycles.h"
 #include "test/properties/instances.h"
+#include "test/support/paths.h"
 
 namespace muster::properties {
 namespace {
@@ -35,7 +36,7 @@ Json with_another_node(Json line) {
 
 // Placing alone, as what may be evicted depends on shares, which grow with the cluster: see the test below.
 TEST(IdleNode, NeverWorsensAPlanThatIsProvenBest) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   int compared = 0;
   const std::uint32_t count = instances(200);
   for (std::uint32_t seed = 1; seed <= count; ++seed) {

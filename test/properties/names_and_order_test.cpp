@@ -14,6 +14,7 @@
 #include "test/properties/cycles.h"
 #include "test/properties/instances.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::properties {
 namespace {
@@ -86,7 +87,7 @@ Outcome outcome_of(const Json& line, portfolio::Portfolio& portfolio, portfolio:
 }
 
 TEST(Names, ChangeNothingForAnyEngine) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   for (std::uint32_t seed = 1; seed <= instances(100); ++seed) {
     const Json line = some_snapshot(seed), other = renamed(line);
     for (const portfolio::Engine engine : {portfolio::Engine::kGreedy, portfolio::Engine::kAuto}) {
@@ -109,7 +110,7 @@ bool differ_in_leading(const Json& line, const Outcome& one, const Outcome& two)
 
 // Heuristics break ties by position, so what they find may depend on the order; what is proven best does not.
 void expect_order_to_matter_little(portfolio::Engine engine, int most_of_hundred) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   int proven = 0, differing = 0;
   const std::uint32_t count = instances(100);
   for (std::uint32_t seed = 1; seed <= count; ++seed) {

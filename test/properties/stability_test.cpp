@@ -21,6 +21,7 @@
 #include "test/properties/instances.h"
 #include "test/scenarios/case_file.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::properties {
 namespace {
@@ -114,13 +115,13 @@ class Stability : public testing::TestWithParam<portfolio::Engine> {
   Carried carry(const std::string& line, Nanoseconds later) {
     return carry_on(line, answers_of(portfolio_, GetParam()), {.later = later});
   }
-  portfolio::Portfolio portfolio_{MUSTER_BINARY};
+  portfolio::Portfolio portfolio_{test::program()};
 };
 
 TEST_P(Stability, OfEveryScenarioIsDisturbedByTimeAlone) {
   Tally tally;
   for (const char* file : {"place", "queues", "evictions", "documents", "kai"}) {
-    const std::string path = std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/" + file + ".jsonl";
+    const std::string path = test::source_folder() + "/test/scenarios/" + file + ".jsonl";
     for (const auto& scenario : scenarios::read_scenarios(path))
       tally.add(scenario.name, carry(scenario.line, 60 * kNanosecondsPerSecond));
   }

@@ -11,6 +11,7 @@
 #include "test/properties/cycles.h"
 #include "test/properties/instances.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::properties {
 namespace {
@@ -31,7 +32,7 @@ std::string some_line(std::uint32_t seed) {
 
 TEST(Threads, ChangeNothingWithoutClocks) {
   constexpr int kRepetitions = 2;
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   for (std::uint32_t seed = 1; seed <= instances(4); ++seed) {
     const auto cluster = Case::if_valid(some_line(seed));
     ASSERT_TRUE(cluster) << seed;

@@ -9,6 +9,7 @@
 #include "model/objective/levels.h"
 #include "solver/portfolio/portfolio.h"
 #include "test/support/case.h"
+#include "test/support/paths.h"
 
 namespace muster::properties {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 class WholeNodes : public testing::TestWithParam<portfolio::Engine> {};
 
 TEST_P(WholeNodes, AreNeverFewerThanBestFitLeaves) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const bench::WholeNodeCluster cluster(seed);
     const test::Case problem = test::Case::of_line(cluster.line);

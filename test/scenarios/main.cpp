@@ -15,6 +15,7 @@
 
 #include "test/scenarios/case_file.h"
 #include "test/scenarios/judge.h"
+#include "test/support/paths.h"
 
 namespace muster::scenarios {
 namespace {
@@ -48,7 +49,7 @@ bool is_selected(const Scenario& scenario, const TableOptions& options) {
 }
 
 int print_table(const TableOptions& options) {
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   int failed = 0;
   for (const std::string& engine : options.engines) {
     std::map<std::string, int> tally;

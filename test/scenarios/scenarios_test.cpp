@@ -9,11 +9,12 @@
 
 #include "test/scenarios/case_file.h"
 #include "test/scenarios/judge.h"
+#include "test/support/paths.h"
 
 namespace muster::scenarios {
 namespace {
 
-const std::string kFolder = std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/";
+const std::string kFolder = test::source_folder() + "/test/scenarios/";
 
 std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> all;
@@ -53,7 +54,7 @@ std::string name_of(const testing::TestParamInfo<Scenario>& info) {
 
 class EveryEngine : public testing::TestWithParam<Scenario> {
  protected:
-  static void SetUpTestSuite() { portfolio_ = std::make_unique<portfolio::Portfolio>(MUSTER_BINARY); }
+  static void SetUpTestSuite() { portfolio_ = std::make_unique<portfolio::Portfolio>(test::program()); }
   static void TearDownTestSuite() { portfolio_.reset(); }
   // Without clocks, so that a slow machine changes nothing.
   static Judgement judge_with(portfolio::Engine engine) {

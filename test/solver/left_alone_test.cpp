@@ -11,6 +11,7 @@
 #include "solver/engine/whole_model.h"
 #include "test/solver/exact_formulation.h"
 #include "test/solver/master_case.h"
+#include "test/support/paths.h"
 
 namespace muster {
 namespace {
@@ -42,7 +43,7 @@ constexpr const char* kGang = R"("gang":"g")";
 
 // Level by level, the optimum of the formulation is what the plan reaches.
 void expect_plan_in(formulation::Formulation& formulation, const std::vector<LevelId>& ids, const Levels& levels) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   for (std::size_t i = 0; i < ids.size() && ids[i].kind <= LevelKind::kMoved; ++i) {
     const auto expression = formulation.level(ids[i]);
     ASSERT_TRUE(expression.has_value());
@@ -59,7 +60,7 @@ void expect_plan_in(formulation::Formulation& formulation, const std::vector<Lev
 }
 
 void expect_plan_in_choice(const test::MasterCase& scene, const std::vector<LevelId>& ids, const Levels& levels) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   choice::ChoiceModel model({*scene.cluster, scene.cluster.shares(), scene.rules, scene.sub.demand, scene.sub.zones,
                              scene.sub.anti_affinity, scene.sub.before, scene.sub.base});
   if (!model.formulate(test::no_deadline())) return;  // see pooled_supply.h

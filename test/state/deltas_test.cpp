@@ -11,6 +11,7 @@
 #include "cli/line/line.h"
 #include "cli/serve/states.h"
 #include "test/state/options.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -198,7 +199,7 @@ void compare_with_wholes(portfolio::Engine engine, int clusters, int cycles) {
     Cluster cluster(static_cast<std::uint64_t>(seed), seed % 3 != 0);
     ServeStates states;
     muster_v1::SnapshotReader reader(reading);
-    LineSolver of_text(MUSTER_BINARY), of_state(MUSTER_BINARY);
+    LineSolver of_text(test::program()), of_state(test::program());
     const ServeAnswer set = states.set("", cluster.text(), 0, reading);
     ASSERT_FALSE(set.is_error) << set.error.path << ": " << set.error.message;
     for (std::uint64_t cycle = 0; cycle < static_cast<std::uint64_t>(cycles); ++cycle) {
@@ -228,7 +229,7 @@ constexpr const char* kWhole =
     R"("podTemplates":{"t":{"gpu":{"count":2},"resources":{"cpu":1}}},"pods":[{"name":"p","gpu":{"count":1}}]})";
 
 std::string plan_of(ServeStates& states) {
-  LineSolver solver(MUSTER_BINARY);
+  LineSolver solver(test::program());
   muster_v1::SnapshotReader reader(reader_options_with(true));
   std::optional<ParsedLine> line = states.line("", reader, reader_options_with(true));
   return line ? answer_line(*line, line->begun, solver, line_options_with(portfolio::Engine::kGreedy), {}).text : "";

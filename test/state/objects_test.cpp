@@ -15,6 +15,7 @@
 #include "cli/line/line.h"
 #include "cli/serve/states.h"
 #include "test/state/options.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -23,8 +24,7 @@ using Json = nlohmann::ordered_json;
 
 std::vector<Json> scenarios() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/scenarios/kubernetes"))
     paths.push_back(entry.path());
   std::ranges::sort(paths);
   std::vector<Json> all;
@@ -171,7 +171,7 @@ void compare_with_wholes(portfolio::Engine engine, const std::vector<Json>& scen
     Cluster cluster(scenarios[seed], seed);
     ServeStates states;
     muster_v1::SnapshotReader reader(reading), reader_of_state(reading);
-    LineSolver of_text(MUSTER_BINARY), of_state(MUSTER_BINARY);
+    LineSolver of_text(test::program()), of_state(test::program());
     const ServeAnswer set = states.set("", cluster.whole(), 0, reading);
     ASSERT_FALSE(set.is_error) << set.error.path << ": " << set.error.message;
     for (std::uint64_t cycle = 0; cycle < static_cast<std::uint64_t>(cycles); ++cycle) {
@@ -232,7 +232,7 @@ class ObjectState : public ::testing::Test {
     return states_.change("", delta(from, more), reading_);
   }
   std::string plan() {
-    LineSolver solver(MUSTER_BINARY);
+    LineSolver solver(test::program());
     muster_v1::SnapshotReader reader(reading_);
     std::optional<ParsedLine> line = states_.line("", reader, reading_);
     return line ? answer_line(*line, line->begun, solver, line_options_with(portfolio::Engine::kGreedy), {}).text : "";

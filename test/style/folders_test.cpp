@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "test/style/sources.h"
+#include "test/support/paths.h"
 
 namespace muster {
 namespace {
@@ -33,7 +34,7 @@ Graph linked_parts() {
   static const std::regex pattern(R"re(^muster_part\((\w+) (\w+)((?: \w+)*)\)$)re");
   Graph parts;
   for (const char* folder : {"model", "heuristics", "solver", "io", "datasets", "cli"}) {
-    std::ifstream file(std::filesystem::path(MUSTER_SOURCE_DIR) / folder / "CMakeLists.txt");
+    std::ifstream file(std::filesystem::path(test::source_folder()) / folder / "CMakeLists.txt");
     for (std::string line; std::getline(file, line);) {
       std::smatch match;
       if (!std::regex_match(line, match, pattern)) continue;

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <regex>
 
+#include "test/support/paths.h"
+
 namespace muster {
 
 namespace fs = std::filesystem;
@@ -12,7 +14,7 @@ namespace fs = std::filesystem;
 const std::vector<SourceFile>& sources() {
   static const std::vector<SourceFile> all = [] {
     std::vector<SourceFile> files;
-    const fs::path top = MUSTER_SOURCE_DIR;
+    const fs::path top = test::source_folder();
     for (const char* folder : {"model", "heuristics", "solver", "io", "datasets", "cli", "bench", "test"}) {
       for (const auto& entry : fs::recursive_directory_iterator(top / folder)) {
         const std::string path = fs::relative(entry.path(), top).string();

@@ -51,9 +51,9 @@ bool min_resources_are_covered(const Problem& problem, const Gang& gang) {
     gpu += free_gpu(problem, node);
     for (std::size_t r = 0; r < amounts.size(); ++r) amounts[r] += free_amount(problem, node, r);
   }
-  if (gpu < gang.min_resources_gpu) return false;
-  for (std::size_t r = 0; r < gang.min_resources.size(); ++r) {
-    if (amounts[r] < gang.min_resources[r]) return false;
+  if (gpu < gang.min_resources.gpu) return false;
+  for (std::size_t r = 0; r < gang.min_resources.amounts.size(); ++r) {
+    if (amounts[r] < gang.min_resources.amounts[r]) return false;
   }
   return true;
 }

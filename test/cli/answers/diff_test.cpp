@@ -9,6 +9,7 @@
 #include "cli/answers/plan_difference.h"
 #include "test/cli/program.h"
 #include "test/support/case.h"
+#include "test/support/paths.h"
 
 namespace muster::cli {
 namespace {
@@ -280,7 +281,7 @@ TEST_F(Diff, HasColoursAndFitsTheWidthOnATerminalAlone) {
   const std::string other = std::string(kPlan).replace(kPlan.find("\"n1\""), 4, "\"a-node-with-a-long-name\"");
   const std::string files = workplace.file("a.jsonl", kPlan) + " " + workplace.file("b.jsonl", other);
   const auto in_terminal = [&](const std::string& environment) {
-    const std::string command = "stty cols 60; " + environment + " " MUSTER_BINARY " diff " + files;
+    const std::string command = "stty cols 60; " + environment + " " + test::program() + " diff " + files;
     return workplace.shell("TERM=xterm script -qec '" + command + "' /dev/null").out;
   };
   EXPECT_NE(in_terminal("").find("\x1b["), std::string::npos);
@@ -300,7 +301,7 @@ TEST(PlanDifferenceInMemory, IsThatOfThePlanLines) {
       R"({"format":"muster/v1","nodes":[{"name":"n1","gpus":{"count":2}}],"pods":[{"name":"a","gpu":{"count":2}}]})"));
   const test::Case second(test::Case::read(
       R"({"format":"muster/v1","nodes":[{"name":"n1","gpus":{"count":1}}],"pods":[{"name":"a","gpu":{"count":2}}]})"));
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
   portfolio::SolveOptions options;
   options.engine = portfolio::Engine::kGreedy;
   options.deterministic = true;

@@ -9,11 +9,12 @@
 #include <sys/wait.h>
 
 #include "datasets/traces/openb.h"
+#include "test/support/paths.h"
 
 namespace muster::traces {
 namespace {
 
-const std::string kDatasets = MUSTER_SOURCE_DIR "/datasets";
+const std::string kDatasets = test::source_folder() + "/datasets";
 
 // What a shell command prints, and its exit code.
 std::pair<std::string, int> run(const std::string& command) {

@@ -7,13 +7,15 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "test/support/paths.h"
+
 namespace muster::traces {
 namespace {
 
 using Json = nlohmann::json;
 
 OpenbInput carried(const std::string& trace) {
-  auto input = load_openb(openb_trace_files(MUSTER_SOURCE_DIR "/datasets/openb", trace));
+  auto input = load_openb(openb_trace_files(test::source_folder() + "/datasets/openb", trace));
   EXPECT_TRUE(input);
   return input ? *input : OpenbInput{};
 }

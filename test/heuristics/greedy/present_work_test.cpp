@@ -34,15 +34,15 @@ class PresentWorkTest : public testing::Test {
 TEST_F(PresentWorkTest, IsCountedDownToAPriorityAndOnce) {
   PresentSums sums(cluster_.initial, cluster_.state);
   sums.begin_pass();
-  EXPECT_TRUE(sums.count(5, admission_));
-  EXPECT_TRUE(sums.count(5, admission_));
+  EXPECT_TRUE(sums.count(0, admission_));
+  EXPECT_TRUE(sums.count(0, admission_));
   EXPECT_EQ(counted(), 1);
 }
 
 TEST_F(PresentWorkTest, OfAllPrioritiesFromTheLastOneIsCounted) {
   PresentSums sums(cluster_.initial, cluster_.state);
   sums.begin_pass();
-  EXPECT_TRUE(sums.count(0, admission_));
+  EXPECT_TRUE(sums.count(1, admission_));
   EXPECT_EQ(counted(), 2);
 }
 
@@ -50,12 +50,12 @@ TEST_F(PresentWorkTest, FollowsPodsThatComeAndLeave) {
   PresentSums sums(cluster_.initial, cluster_.state);
   cluster_.state.take(cluster_.problem.pod("low"));
   cluster_.state.put(cluster_.problem.pod("g0"), cluster_.problem.node("n"), {2});
-  EXPECT_TRUE(sums.count(0, admission_));
+  EXPECT_TRUE(sums.count(1, admission_));
   EXPECT_EQ(counted(), 1) << "half of a gang does not count";
   cluster_.state.put(cluster_.problem.pod("g1"), cluster_.problem.node("n"), {3});
   admission_.clear();
   sums.begin_pass();
-  EXPECT_TRUE(sums.count(0, admission_));
+  EXPECT_TRUE(sums.count(1, admission_));
   EXPECT_EQ(counted(), 3);
 }
 
@@ -64,7 +64,7 @@ TEST_F(PresentWorkTest, TakesTheMinimumOfAGangAsToldAndDoesNotCountItTwice) {
   cluster_.state.put(cluster_.problem.pod("g0"), cluster_.problem.node("n"), {2});
   cluster_.state.put(cluster_.problem.pod("g1"), cluster_.problem.node("n"), {3});
   sums.note_minimum(cluster_.waiting("g"));
-  EXPECT_TRUE(sums.count(0, admission_));
+  EXPECT_TRUE(sums.count(1, admission_));
   EXPECT_EQ(counted(), 4);
 }
 
@@ -72,8 +72,8 @@ TEST_F(PresentWorkTest, BeyondTheShareDependsOnTheOrder) {
   cluster_.shares.share_work[leaf_] = {1000, 0};
   admission_.begin(Pass::kWithinShare);
   PresentSums sums(cluster_.initial, cluster_.state);
-  EXPECT_TRUE(sums.count(5, admission_));
-  EXPECT_FALSE(sums.count(0, admission_));
+  EXPECT_TRUE(sums.count(0, admission_));
+  EXPECT_FALSE(sums.count(1, admission_));
 }
 
 TEST_F(PresentWorkTest, IsCountedUnitByUnitForGangsOfTheSection) {

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "test/support/paths.h"
+
 namespace muster::json {
 namespace {
 
@@ -163,8 +165,7 @@ std::string as_yaml(const Json& json, std::size_t indent) {
 }
 
 TEST(Yaml, ScenariosAreTheSameInYaml) {
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/scenarios/kubernetes")) {
     std::ifstream file(entry.path());
     std::stringstream text;
     text << file.rdbuf();

@@ -8,12 +8,13 @@
 #include "io/kubernetes/known/dialects.h"
 #include "io/kubernetes/known/find.h"
 #include "test/io/kubernetes_objects.h"
+#include "test/support/paths.h"
 
 namespace muster::kubernetes {
 namespace {
 
 std::string content_of(const std::string& path) {
-  std::ifstream stream(std::string(MUSTER_SOURCE_DIR) + "/" + path);
+  std::ifstream stream(test::source_folder() + "/" + path);
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();
@@ -65,7 +66,7 @@ TEST(KnownKeys, EveryKeyOfTheProjectsHasARow) {
   std::vector<std::string> missing;
   std::size_t files = 0, lines = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/io/kubernetes/known_keys")) {
+       std::filesystem::directory_iterator(test::source_folder() + "/test/io/kubernetes/known_keys")) {
     if (entry.path().extension() != ".txt") continue;
     ++files;
     std::ifstream stream(entry.path());

@@ -9,6 +9,7 @@
 
 #include "io/kubernetes/object/documents.h"
 #include "test/io/kubernetes_objects.h"
+#include "test/support/paths.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -17,8 +18,7 @@ constexpr json::JsonLimits kLimits{std::size_t{1} << 30, 64};
 
 std::vector<std::string> scenario_texts() {
   std::vector<std::string> texts;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/scenarios/kubernetes")) {
     std::ifstream file(entry.path());
     std::stringstream text;
     text << file.rdbuf();

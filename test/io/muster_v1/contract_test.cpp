@@ -11,12 +11,13 @@
 #include <nlohmann/json.hpp>
 
 #include "io/muster_v1/snapshot_input.h"
+#include "test/support/paths.h"
 
 namespace muster::muster_v1 {
 namespace {
 
 std::string content_of(const std::string& path) {
-  std::ifstream stream(std::string(MUSTER_SOURCE_DIR) + "/docs/" + path);
+  std::ifstream stream(test::source_folder() + "/docs/" + path);
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();

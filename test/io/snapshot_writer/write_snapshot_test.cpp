@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/muster_v1/snapshot_reader.h"
+#include "test/support/paths.h"
 
 namespace muster::snapshot_writer {
 namespace {
@@ -157,7 +158,7 @@ void expect_round_trip(const std::string& line) {
 }
 
 TEST(WriteSnapshot, ASnapshotIsReadBackAsItWas) {
-  const std::filesystem::path folder = std::string(MUSTER_SOURCE_DIR) + "/test/scenarios";
+  const std::filesystem::path folder = test::source_folder() + "/test/scenarios";
   int snapshots = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".jsonl") continue;
@@ -173,8 +174,7 @@ TEST(WriteSnapshot, ASnapshotIsReadBackAsItWas) {
 }
 
 TEST(WriteSnapshot, AnImportedListIsReadBackAsItWas) {
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/scenarios/kubernetes")) {
     std::ifstream file(entry.path());
     expect_round_trip(Json::parse(file).dump());
   }

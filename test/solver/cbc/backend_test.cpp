@@ -14,6 +14,7 @@
 
 #include "solver/lp/milp.h"
 #include "test/solver/random_milp.h"
+#include "test/support/paths.h"
 
 namespace muster::cbc {
 namespace {
@@ -30,7 +31,7 @@ MilpRequest request_of(Clock::duration budget) {
 
 Backend faulty(const std::string& fault) {
   BackendOptions options;
-  options.worker_program = MUSTER_BINARY;
+  options.worker_program = test::program();
   options.fault = fault;
   options.memory_limit = std::uint64_t{1} << 30;
   return Backend(std::move(options));
@@ -51,7 +52,7 @@ lp::Milp hard(int rows = 60, int columns = 400) {
 }
 
 TEST(Backend, FindsWhatTryingEveryPointFinds) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(1);
   for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE(round);
@@ -69,7 +70,7 @@ TEST(Backend, FindsWhatTryingEveryPointFinds) {
 }
 
 TEST(Backend, FindsTheOptimumOfLargeCostsExactly) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(2);
   for (int round = 0; round < 40; ++round) {
     SCOPED_TRACE(round);
@@ -85,7 +86,7 @@ TEST(Backend, FindsTheOptimumOfLargeCostsExactly) {
 }
 
 TEST(Backend, PricesOfARelaxationProveItsOptimum) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(3);
   int optima = 0;
   for (int round = 0; round < 100; ++round) {
@@ -109,7 +110,7 @@ TEST(Backend, PricesOfARelaxationProveItsOptimum) {
 }
 
 TEST(Backend, PriceOfAFullCapacityIsPositive) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   MilpRequest request = request_of(seconds(20));
   request.relax = true;
   const MilpAnswer answer = backend.solve(easy(), request);
@@ -118,7 +119,7 @@ TEST(Backend, PriceOfAFullCapacityIsPositive) {
 }
 
 TEST(Backend, BoundsOfAStoppedSearchHoldAndItsPointsAreFeasible) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(4);
   for (int round = 0; round < 12; ++round) {
     const lp::Milp milp = test::packing_milp(random, 15, 25);
@@ -138,7 +139,7 @@ TEST(Backend, BoundsOfAStoppedSearchHoldAndItsPointsAreFeasible) {
 }
 
 TEST(Backend, StopsWithinTheGapAskedFor) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(5);
   const lp::Milp milp = test::packing_milp(random, 20, 40);
   MilpRequest request = request_of(seconds(60));
@@ -149,7 +150,7 @@ TEST(Backend, StopsWithinTheGapAskedFor) {
 }
 
 TEST(Backend, StartArrivesEvenWithoutANodeToSpend) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(6);
   for (int round = 0; round < 10; ++round) {
     SCOPED_TRACE(round);
@@ -167,7 +168,7 @@ TEST(Backend, StartArrivesEvenWithoutANodeToSpend) {
 }
 
 TEST(Backend, SearchGoesOnFromAPoorStart) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(7);
   const lp::Milp milp = test::packing_milp(random, 15, 25);
   const MilpAnswer exact = backend.solve(milp, request_of(seconds(60)));
@@ -180,7 +181,7 @@ TEST(Backend, SearchGoesOnFromAPoorStart) {
 }
 
 TEST(Backend, StartThatIsNotFeasibleIsLeftOut) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   MilpRequest request = request_of(seconds(20));
   request.start = {10, 10};
   const MilpAnswer answer = backend.solve(easy(), request);
@@ -191,7 +192,7 @@ TEST(Backend, StartThatIsNotFeasibleIsLeftOut) {
 }
 
 TEST(Backend, CutoffAboveTheOptimumIsProvenToBeOutOfReach) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   MilpRequest request = request_of(seconds(20));
   request.cutoff = 12;
   const MilpAnswer answer = backend.solve(easy(), request);
@@ -200,7 +201,7 @@ TEST(Backend, CutoffAboveTheOptimumIsProvenToBeOutOfReach) {
 }
 
 TEST(Backend, CutoffBelowTheOptimumLeavesItInReach) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   MilpRequest request = request_of(seconds(20));
   request.cutoff = 10;
   const MilpAnswer answer = backend.solve(easy(), request);
@@ -209,7 +210,7 @@ TEST(Backend, CutoffBelowTheOptimumLeavesItInReach) {
 }
 
 TEST(Backend, SaysWhatIsUnboundedAndWhatIsInfeasible) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   lp::Milp unbounded;
   unbounded.add_row(-lp::kInfinity, 5);
   unbounded.add_column({1, 0, lp::kInfinity, true}, {{0, -1}});
@@ -244,7 +245,7 @@ TEST(Backend, KeepsTheOptimumOfEquationsWithACoefficientOfTwo) {
   milp.add_column({0, 0, 1, true}, {{0, -1}, {2, -1}, {5, 1}});
   milp.add_column({0, 0, 1, true}, {{6, 1}});
   milp.add_column({0, 0, 1, true}, {{0, -1}, {6, 1}});
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   const MilpAnswer answer = backend.solve(milp, request_of(seconds(20)));
   EXPECT_EQ(answer.status, SolveStatus::kOptimal);
   EXPECT_EQ(answer.objective, 1000);
@@ -252,7 +253,7 @@ TEST(Backend, KeepsTheOptimumOfEquationsWithACoefficientOfTwo) {
 }
 
 TEST(Backend, SolvesModelsWithoutColumnsOrRows) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   lp::Milp empty;
   EXPECT_EQ(backend.solve(empty, request_of(seconds(20))).status, SolveStatus::kOptimal);
   empty.add_row(1, 2);
@@ -266,7 +267,7 @@ TEST(Backend, SolvesModelsWithoutColumnsOrRows) {
 }
 
 TEST(Backend, ReturnsInTimeFromAHardModel) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   const lp::Milp milp = hard();
   const Clock::time_point begin = Clock::now();
   const MilpAnswer answer = backend.solve(milp, request_of(milliseconds(50)));
@@ -276,7 +277,7 @@ TEST(Backend, ReturnsInTimeFromAHardModel) {
 }
 
 TEST(Backend, StartsNoWorkerForARequestThatCannotWaitForIt) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   const MilpAnswer late = backend.solve(easy(), request_of(milliseconds(5)));
   EXPECT_EQ(late.status, SolveStatus::kNoSolution);
   EXPECT_EQ(late.message, "there is too little time to start a worker");
@@ -285,14 +286,14 @@ TEST(Backend, StartsNoWorkerForARequestThatCannotWaitForIt) {
 }
 
 TEST(Backend, WorkerThatCouldNotAnswerInTimeIsNotAskedAndLivesOn) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   backend.prepare();
   EXPECT_EQ(backend.solve(hard(), request_of(milliseconds(1))).status, SolveStatus::kNoSolution);
   EXPECT_EQ(backend.failures(), 0);
 }
 
 TEST(Backend, LpThatTheWorkerWasNotToldOfIsNotOpen) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   MilpRequest passed = request_of(seconds(-1));
   backend.open_lp(easy(), passed);
   EXPECT_FALSE(backend.is_open());
@@ -306,7 +307,7 @@ TEST(Backend, LpThatTheWorkerWasNotToldOfIsNotOpen) {
 }
 
 TEST(Backend, KeepsTheStartWhenThereIsNoTime) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   const lp::Milp milp = hard();
   for (const milliseconds budget : {milliseconds(0), milliseconds(3), milliseconds(30)}) {
     MilpRequest request = request_of(budget);
@@ -327,13 +328,13 @@ MilpRequest limited_by_work(std::int64_t units) {
 
 TEST(Backend, WorkLimitGivesTheSameAnswerEachTime) {
   constexpr std::int64_t kSome = 1'000'000;
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(8);
   const lp::Milp milp = test::packing_milp(random, 30, 60);
   const MilpAnswer first = backend.solve(milp, limited_by_work(kSome));
   backend.solve(easy(), limited_by_work(kSome));  // whatever the worker has done between
   const MilpAnswer second = backend.solve(milp, limited_by_work(kSome));
-  const MilpAnswer third = Backend(MUSTER_BINARY).solve(milp, limited_by_work(kSome));
+  const MilpAnswer third = Backend(test::program()).solve(milp, limited_by_work(kSome));
   EXPECT_EQ(first.work, second.work);
   EXPECT_EQ(first.work, third.work);
   EXPECT_EQ(first.x, second.x);
@@ -344,7 +345,7 @@ TEST(Backend, WorkLimitGivesTheSameAnswerEachTime) {
 }
 
 TEST(Backend, WorkLimitIsKeptAndItsBoundHolds) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(9);
   for (int round = 0; round < 10; ++round) {
     const lp::Milp milp = test::packing_milp(random, 20, 40);
@@ -433,7 +434,7 @@ TEST(Backend, ProgramThatIsNoWorkerIsAFailure) {
 }
 
 TEST(Backend, OneWorkerServesManyRequests) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   for (int round = 0; round < 100; ++round) {
     ASSERT_EQ(backend.solve(easy(), request_of(seconds(20))).objective, 11);
   }
@@ -450,7 +451,7 @@ TEST(Backend, TwoThreadsWithABackendEachDoNotDisturbOneAnother) {
   }
   std::atomic<int> mismatches = 0;
   const auto solve_all = [&] {
-    Backend backend(MUSTER_BINARY);
+    Backend backend(test::program());
     for (std::size_t round = 0; round < models.size(); ++round) {
       const MilpAnswer answer = backend.solve(models[round], request_of(seconds(20)));
       const bool same = best[round] ? answer.status == SolveStatus::kOptimal && answer.objective == *best[round]
@@ -467,7 +468,7 @@ TEST(Backend, TwoThreadsWithABackendEachDoNotDisturbOneAnother) {
 
 // The second begins a moment later, and ends both.
 TEST(BackendRace, EndsWithTheFirstAnswerThatIsSettledWhicheverItIs) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   const lp::Milp slow = hard(), quick = easy();
   const MilpRequest request = request_of(seconds(60));
   const auto begun = Clock::now();
@@ -493,7 +494,7 @@ TEST(BackendRace, EndsWithTheFirstAnswerThatIsSettledWhicheverItIs) {
 }
 
 TEST(BackendRace, KeepsTheStartAndTheBoundsOfBothWhenItsTimeIsUp) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   const lp::Milp milp = hard();
   MilpRequest request = request_of(milliseconds(300));
   request.start.assign(milp.objective.size(), 0.0);
@@ -522,7 +523,7 @@ class Questions : public Lane {
 };
 
 TEST(BackendRace, AsksOneQuestionOfALaneAfterAnother) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   const MilpRequest request = request_of(seconds(60));
   lp::Milp impossible = easy();
   impossible.lower[0] = impossible.upper[0] + 1;
@@ -558,7 +559,7 @@ TEST_P(FaultyWorker, EndsARaceByItsDeadlineWithNothing) {
 }
 
 TEST(Backend, OutlivesTheThreadThatMadeItsWorkers) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::thread([&] { backend.prepare(); }).join();
   EXPECT_EQ(backend.solve(easy(), request_of(seconds(20))).objective, 11);
 }
@@ -593,7 +594,7 @@ lp::Milp first_columns(const lp::Milp& milp, std::int32_t begin, std::int32_t en
 }
 
 TEST(Backend, LpThatGrowsReachesTheOptimumOfTheWholeLp) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(10);
   const lp::Milp whole = patterns(random, 30, 120);
   MilpAnswer answer = backend.open_lp(first_columns(whole, 0, 40), request_of(seconds(20)));
@@ -612,7 +613,7 @@ TEST(Backend, LpThatGrowsReachesTheOptimumOfTheWholeLp) {
 }
 
 TEST(Backend, OpenLpSurvivesAMilpInBetween) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(12);
   const lp::Milp whole = patterns(random, 10, 40);
   backend.open_lp(first_columns(whole, 0, 20), request_of(seconds(20)));
@@ -623,7 +624,7 @@ TEST(Backend, OpenLpSurvivesAMilpInBetween) {
 }
 
 TEST(Backend, LpCannotBeExtendedBeforeItIsOpen) {
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   EXPECT_EQ(backend.extend_lp(easy(), request_of(seconds(1))).status, SolveStatus::kFailed);
   EXPECT_FALSE(backend.is_open());
 }

@@ -19,6 +19,7 @@
 #include "test/solver/exact_formulation.h"
 #include "test/solver/mps_file.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::cbc {
 namespace {
@@ -86,8 +87,8 @@ int model_count() {
 TEST(ExportedModels, TheCbcCommandFindsTheSameOptimum) {
   if (!has_cbc()) GTEST_SKIP() << "the cbc command is not on the PATH (package coinor-cbc)";
   const TemporaryFolder folder;
-  portfolio::Portfolio portfolio(MUSTER_BINARY);
-  Backend backend(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(test::program());
+  Backend backend(test::program());
   const int wanted = model_count();
   int models = 0;
   for (std::uint32_t seed = 1; models < wanted; ++seed) {

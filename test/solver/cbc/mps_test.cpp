@@ -18,6 +18,7 @@
 #include "solver/lp/milp.h"
 #include "test/solver/mps_file.h"
 #include "test/solver/random_milp.h"
+#include "test/support/paths.h"
 
 namespace muster::cbc {
 namespace {
@@ -148,7 +149,7 @@ class CbcCommand {
 TEST(WriteMps, IsReadByTheCbcCommandToTheSameOptimumThatTheBackendFinds) {
   if (!CbcCommand::exists()) GTEST_SKIP() << "no cbc command";
   const CbcCommand command;
-  Backend backend(MUSTER_BINARY);
+  Backend backend(test::program());
   std::mt19937 random(7);
   int optima = 0;
   for (int round = 0; round < 60; ++round) {

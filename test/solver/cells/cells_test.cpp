@@ -19,6 +19,7 @@
 #include "solver/cells/merging.h"
 #include "test/solver/random_cluster.h"
 #include "test/support/case.h"
+#include "test/support/paths.h"
 #include "test/support/plan.h"
 
 namespace muster::cells {
@@ -127,7 +128,7 @@ TEST(Cells, BoundsHoldForThePlansOfTheWhole) {
     if (!whole.check(nothing).empty()) continue;
     const Levels levels = evaluate(whole.problem(), whole.shares(), nothing);
     const auto prove_until = [&](std::chrono::steady_clock::time_point until) {
-      return prove(whole.problem(), whole.shares(), {nothing, levels, false}, {until, 1, MUSTER_BINARY});
+      return prove(whole.problem(), whole.shares(), {nothing, levels, false}, {until, 1, test::program()});
     };
     const std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now();
     const ProvenPlan proven = prove_until(now + std::chrono::hours(1)), by_sums = prove_until(now);

@@ -8,6 +8,7 @@
 #include "test/solver/exact_formulation.h"
 #include "test/solver/master_case.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::choice {
 namespace {
@@ -28,7 +29,7 @@ struct Chosen {
 };
 
 Chosen choose(const MasterCase& scene) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   ChoiceModel model(input_of(scene));
   const Deadline deadline(Deadline::Clock::now() + std::chrono::seconds(20), false);
   if (!model.formulate(deadline)) return {};
@@ -101,7 +102,7 @@ TEST(Choice, EndsIfNeitherOfItsWaysProvesMore) {
   cluster.running("old", "m", 8, R"("priority":10,"weight":1000000000,"started":272000)");
   cluster.running("young", "n", 8, R"("priority":10,"weight":1000000000,"started":1996400)");
   const MasterCase scene(cluster);
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   ChoiceModel model(input_of(scene));
   ASSERT_TRUE(model.formulate(test::no_deadline()));
   const Choice choice =
@@ -173,7 +174,7 @@ void compare_with_exact(test::Case cluster, std::uint32_t seed, cbc::Backend& ba
 }
 
 TEST(Choice, BoundsTheOptimumOfTheExactModel) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   Compared compared;
   for (std::uint32_t seed = 2; seed < 242; seed += 3)
     compare_with_exact(test::any_cluster(seed), seed, backend, compared);
@@ -210,7 +211,7 @@ test::Cluster many_sharers(std::uint32_t seed) {
 
 // Here the choice knows all that decides, so that it is exact in nearly all.
 TEST(Choice, BoundsTheOptimumOfManySharers) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   Compared compared;
   for (std::uint32_t seed = 0; seed < 20; ++seed)
     compare_with_exact(test::Case(many_sharers(seed)), seed, backend, compared);

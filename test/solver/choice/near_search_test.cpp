@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "solver/cbc/backend.h"
+#include "test/support/paths.h"
 
 namespace muster::choice {
 namespace {
@@ -152,7 +153,7 @@ TEST_F(NearSearchTest, IsNotSettledOneUnitBelowTheBoundHoweverLargeThatIs) {
 
 TEST(NearSearch, FindsTheOptimumInARace) {
   const lp::Milp milp = pairs(100);
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   const cbc::MilpRequest request = request_of(milp, std::chrono::minutes(1));
   NearSearch first(milp, request), second(milp, request);
   backend.race(first, second, request.deadline);

@@ -8,6 +8,7 @@
 
 #include "solver/column_generation/demand_side.h"
 #include "test/solver/master_case.h"
+#include "test/support/paths.h"
 
 namespace muster::column_generation {
 namespace {
@@ -19,7 +20,7 @@ struct Prices {
   explicit Prices(const test::Cluster& cluster)
       : scene(cluster),
         work(scene.formulated(LevelKind::kWork)),
-        backend(MUSTER_BINARY),
+        backend(test::program()),
         task{work, 1, test::no_deadline(), 100} {}
 
   // The price of one pod of that name, in a room that it fits into.

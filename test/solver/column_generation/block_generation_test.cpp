@@ -9,6 +9,7 @@
 
 #include "solver/column_generation/grids.h"
 #include "test/solver/master_case.h"
+#include "test/support/paths.h"
 
 namespace muster::column_generation {
 namespace {
@@ -27,7 +28,7 @@ struct Generated {
   Generated(const test::Cluster& cluster, std::size_t most_blocks)
       : scene(cluster),
         work(scene.formulated(LevelKind::kWork)),
-        backend(MUSTER_BINARY),
+        backend(test::program()),
         task{work, 1, test::no_deadline(), 100},
         grids(make_grids(scene.sub)),
         blocks(make_blocks(scene.sub, most_blocks)) {}

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "test/solver/master_case.h"
+#include "test/support/paths.h"
 
 namespace muster::column_generation {
 namespace {
@@ -57,7 +58,7 @@ TEST(Between, IsThatPartOfTheCenter) { EXPECT_EQ(between({10, 0}, {20, 8}, 0.25)
 void expect_limit(const test::Cluster& cluster, double best) {
   MasterCase scene(cluster);
   const lp::LinearExpression work = scene.formulated(LevelKind::kWork);
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   const Priced priced = price_columns(scene.sub, {work, 1, test::no_deadline(), 100}, backend);
   const auto constant = static_cast<double>(work.constant);
   EXPECT_EQ(priced.defect, "");
@@ -102,7 +103,7 @@ struct TwoGangs {
                   .pods("h", 2, 1, R"("gang":"h","resources":{"cpu":1})")
                   .with(R"("gangs":[{"name":"g","minMember":2},{"name":"h","minMember":2}])")),
         work(scene.formulated(LevelKind::kWork)),
-        backend(MUSTER_BINARY),
+        backend(test::program()),
         task{work, 1, test::no_deadline(), 100},
         priced(price_columns(scene.sub, task, backend)) {}
   MasterCase scene;

@@ -18,6 +18,7 @@
 #include "solver/column_generation/grids.h"
 #include "test/solver/master_case.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::column_generation {
 namespace {
@@ -36,7 +37,7 @@ struct OnGrids {
   explicit OnGrids(const test::Cluster& cluster)
       : scene(cluster),
         work(scene.formulated(LevelKind::kWork)),
-        backend(MUSTER_BINARY),
+        backend(test::program()),
         task{work, 1, test::no_deadline(), 2},
         grids(make_grids(scene.sub)) {}
 
@@ -174,7 +175,7 @@ struct OnRandomGrids {
 
 // Random clusters, with anti-affinity, taints and all kinds of devices.
 void for_each_priced(const std::function<void(OnRandomGrids&)>& check) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   for (std::uint32_t seed = 1; seed <= 300; ++seed) {
     MasterCase scene(test::any_cluster(seed));
     SCOPED_TRACE(scene.cluster.line());

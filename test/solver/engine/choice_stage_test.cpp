@@ -7,6 +7,7 @@
 #include "model/objective/evaluation.h"
 #include "test/support/case.h"
 #include "test/support/cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::engine {
 namespace {
@@ -31,7 +32,7 @@ Candidate doing_nothing(const Case& cluster) { return {{}, evaluate(cluster.prob
 ChoiceOutcome choose(const Case& cluster, std::chrono::seconds time) {
   const Deadline deadline(Deadline::Clock::now() + time, false);
   const MilpPreparation preparation(cluster.problem(), cluster.shares(), deadline);
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   MilpEngineOptions options{.deadline = deadline, .write_model = "", .trivial = {}};
   return choose_and_place(preparation, doing_nothing(cluster), backend, options);
 }

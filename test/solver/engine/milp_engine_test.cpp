@@ -12,6 +12,7 @@
 #include "model/referee/referee.h"
 #include "test/solver/exact_formulation.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::engine {
 namespace {
@@ -44,7 +45,7 @@ MilpOutcome solve_listed(const Case& cluster, const Candidate& incumbent, cbc::B
 
 template <class Visit>
 void for_each_cluster(std::uint32_t first, std::uint32_t count, const Visit& visit) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   for (std::uint32_t seed = first; seed < first + count; ++seed) {
     const Case cluster = test::any_cluster(seed);
     SCOPED_TRACE(cluster.line());
@@ -153,7 +154,7 @@ TEST(MilpEngine, GivesUpAFormulationThatTakesTooLong) {
   MilpPreparation late(cluster.problem(), cluster.shares(), over);
   EXPECT_TRUE(late.took_too_long);
   const Candidate incumbent = greedy::solve_greedy(cluster.problem(), cluster.shares(), {});
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   MilpEngineOptions options = with_states(0);
   options.deadline = Deadline(Deadline::Clock::now() + std::chrono::minutes(1), false);
   const MilpOutcome outcome = solve_milp(late, incumbent, backend, options);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "test/solver/exact_formulation.h"
+#include "test/support/paths.h"
 
 namespace muster::formulation {
 namespace {
@@ -10,7 +11,7 @@ using test::ExactFormulation;
 
 // With a plan's decisions fixed, each level of the model has the plan's value: the other columns follow.
 TEST(Decisions, OfAPlanHaveItsValues) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   cbc::MilpRequest request;
   request.deadline = Deadline::Clock::now() + std::chrono::hours(1);
   int compared = 0, with_evictions = 0;

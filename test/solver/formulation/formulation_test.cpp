@@ -16,6 +16,7 @@
 #include "solver/cbc/worker_protocol.h"
 #include "test/solver/exact_formulation.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::formulation {
 namespace {
@@ -45,7 +46,7 @@ void solve_levels(cbc::Backend& backend, const Case& cluster, const Visit& visit
 
 template <class Visit>
 void solve_clusters(std::uint32_t first, std::uint32_t clusters, const Visit& visit) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   for (std::uint32_t seed = first; seed < first + clusters; ++seed) {
     const Case cluster = test::any_cluster(seed);
     SCOPED_TRACE(cluster.line());
@@ -94,7 +95,7 @@ std::int64_t optimum_of(LevelKind kind, const std::string& rest) {
                      R"({"name":"n1","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"z"}},)"
                      R"({"name":"n2","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"far"}}],)" +
                      rest);
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   std::optional<std::int64_t> optimum;
   solve_levels(backend, cluster, [&](const ExactFormulation& f, std::size_t i, std::int64_t value, const auto&) {
     if (f.ids[i].kind == kind && !optimum) optimum = value;
@@ -131,7 +132,7 @@ std::int64_t relaxed_work(const std::string& rest) {
                      R"({"name":"n1","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n1"}},)"
                      R"({"name":"n2","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n2"}}],)" +
                      rest);
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   ExactFormulation f(cluster);
   const LevelId* work = &*std::ranges::find(f.ids, LevelKind::kWork, &LevelId::kind);
   cbc::MilpRequest request;
@@ -178,7 +179,7 @@ TEST(Formulation, AShareThatTheDevicesEndBeforeIsNoLimit) {
 // A plan that another engine finds is a point of the formulation: no level of it beats the proven optimum of the first
 // level on which they differ.
 TEST(Formulation, NoGreedyPlanBeatsTheOptimum) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   for (std::uint32_t seed = 301; seed < 361; ++seed) {
     const Case cluster = test::any_cluster(seed);
     SCOPED_TRACE(cluster.line());

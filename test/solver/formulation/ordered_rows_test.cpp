@@ -11,6 +11,7 @@
 #include "solver/cbc/backend.h"
 #include "test/solver/exact_formulation.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::formulation {
 namespace {
@@ -28,7 +29,7 @@ std::int64_t most_gpus(const std::string& pods, const std::string& actions = R"(
   EXPECT_TRUE(f.is_listed);
   const LevelId* work = &*std::ranges::find(f.ids, LevelKind::kWork, &LevelId::kind);
   const lp::LinearExpression expression = *f.formulation.level(*work);
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   const cbc::MilpAnswer answer = test::solve_exactly(backend, f.model_of(*work, expression));
   EXPECT_EQ(answer.status, cbc::SolveStatus::kOptimal) << answer.message;
   return lp::value_of(expression, answer.x) / 1000;

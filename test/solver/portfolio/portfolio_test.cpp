@@ -18,6 +18,7 @@
 #include "io/muster_v1/plan_line.h"
 #include "model/objective/evaluation.h"
 #include "test/solver/random_cluster.h"
+#include "test/support/paths.h"
 
 namespace muster::portfolio {
 namespace {
@@ -82,7 +83,7 @@ Case cluster_in_which_nothing_fits() {
 
 TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
   const Case cluster = cluster_in_which_nothing_fits();
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   SolveOptions solve = within(seconds(60));
   solve.deterministic = true;
   const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), solve);
@@ -94,7 +95,7 @@ TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
 // A search that goes on although nothing can be gained would take the hour.
 TEST(Portfolio, EndsOnceNothingCanBePlaced) {
   const Case cluster = cluster_in_which_nothing_fits();
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(std::chrono::hours(1)));
   EXPECT_EQ(solution.proof, Proof::kOptimal);
   EXPECT_TRUE(solution.plan.placements.empty());
@@ -107,7 +108,7 @@ TEST(Portfolio, PlansNoWorseWhatItHasPlannedBefore) {
   options.place_only = true;
   for (options.seed = 1; options.seed <= 5; ++options.seed) {
     const Case cluster = Case::of_line(generator::generate_snapshot(options));
-    Portfolio portfolio(MUSTER_BINARY);
+    Portfolio portfolio(test::program());
     // The second time only greedy and what is remembered fit into the budget.
     const Solution first = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(2)));
     const Solution second = portfolio.solve(cluster.snapshot(), cluster.problem(), within(milliseconds(300)));
@@ -136,7 +137,7 @@ class PortfolioWithFault : public testing::TestWithParam<const char*> {
  protected:
   static cbc::BackendOptions faulty() {
     cbc::BackendOptions options;
-    options.worker_program = MUSTER_BINARY;
+    options.worker_program = test::program();
     options.fault = GetParam();
     options.memory_limit = std::uint64_t{1} << 30;
     return options;
@@ -206,7 +207,7 @@ TEST(Portfolio, AnswersWithoutAWorkerProgram) {
 // --- properties
 
 TEST(Portfolio, IsNeverWorseThanGreedy) {
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   for (std::uint32_t seed = 1; seed <= 50; ++seed) {
     const Case cluster = mixed_cluster(seed);
     SCOPED_TRACE(cluster.line());
@@ -216,7 +217,7 @@ TEST(Portfolio, IsNeverWorseThanGreedy) {
 }
 
 TEST(Portfolio, PlansObeyTheRulesAndNoneIsRejectedOnTheWay) {
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   for (std::uint32_t seed = 101; seed <= 150; ++seed) {
     const Case cluster = mixed_cluster(seed);
     SCOPED_TRACE(cluster.line());
@@ -228,7 +229,7 @@ TEST(Portfolio, PlansObeyTheRulesAndNoneIsRejectedOnTheWay) {
 }
 
 TEST(Portfolio, ValuesDoNotPassTheirBounds) {
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   std::int64_t bounds = 0;
   for (std::uint32_t seed = 201; seed <= 250; ++seed) {
     const Case cluster = mixed_cluster(seed);
@@ -248,7 +249,7 @@ TEST(Portfolio, ValuesDoNotPassTheirBounds) {
 }
 
 TEST(Portfolio, GivesOnePlanAndOneReportForAnyNumberOfThreads) {
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   for (std::uint32_t seed = 301; seed <= 320; ++seed) {
     const Case cluster = mixed_cluster(seed);
     SCOPED_TRACE(cluster.line());
@@ -262,11 +263,11 @@ TEST(Portfolio, GivesOnePlanAndOneReportForAnyNumberOfThreads) {
 }
 
 TEST(Portfolio, AnswersDoNotDependOnWhatWasSolvedBefore) {
-  Portfolio used(MUSTER_BINARY);
+  Portfolio used(test::program());
   for (std::uint32_t seed = 401; seed <= 410; ++seed) {
     const Case cluster = mixed_cluster(seed);
     SCOPED_TRACE(cluster.line());
-    Portfolio fresh(MUSTER_BINARY);
+    Portfolio fresh(test::program());
     const Solution one = used.solve(cluster.snapshot(), cluster.problem(), deterministic());
     EXPECT_EQ(line_of(cluster, one),
               line_of(cluster, fresh.solve(cluster.snapshot(), cluster.problem(), deterministic())));
@@ -276,7 +277,7 @@ TEST(Portfolio, AnswersDoNotDependOnWhatWasSolvedBefore) {
 // --- the edges
 
 void expect_an_empty_plan(const Case& cluster) {
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   for (const Engine engine : {Engine::kAuto, Engine::kGreedy, Engine::kMilp}) {
     SolveOptions options = within(seconds(5));
     options.engine = engine;
@@ -295,7 +296,7 @@ TEST(Portfolio, ADefectWhileAnEngineWaitsForGreedyEndsTheCycle) {
   SolveOptions options = within(seconds(5));
   options.threads = 2;
   options.trace = [](const TraceEvent&) { throw std::runtime_error("no disk"); };
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   EXPECT_THROW(portfolio.solve(cluster.snapshot(), cluster.problem(), options), std::runtime_error);
   options.trace = nullptr;
   options.deadline = Clock::now() + seconds(5);
@@ -313,7 +314,7 @@ TEST(Portfolio, ASnapshotWithoutPodsHasAnEmptyPlan) {
 }
 
 TEST(Portfolio, GivesALegalPlanWhenTheDeadlineHasAlreadyPassed) {
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   for (std::uint32_t seed = 501; seed <= 520; ++seed) {
     const Case cluster = mixed_cluster(seed);
     SCOPED_TRACE(cluster.line());
@@ -330,7 +331,7 @@ TEST(Portfolio, WritesTheFirstModelAsAnMpsFile) {
   std::filesystem::remove(path);
   SolveOptions options = within(seconds(3));
   options.write_model = path.string();
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   portfolio.solve(cluster.snapshot(), cluster.problem(), options);
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -344,7 +345,7 @@ TEST(Portfolio, AModelThatCannotBeWrittenIsADefectAndNoHindrance) {
   const Case cluster = contested_cluster();
   SolveOptions options = within(seconds(3));
   options.write_model = "/nonexistent/model.mps";
-  Portfolio portfolio(MUSTER_BINARY);
+  Portfolio portfolio(test::program());
   const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), options);
   expect_legal(cluster, solution.plan);
   EXPECT_EQ(solution.defects, std::vector<std::string>{"cannot write /nonexistent/model.mps"});

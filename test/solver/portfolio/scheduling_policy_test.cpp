@@ -7,6 +7,7 @@
 
 #include "model/referee/referee.h"
 #include "test/solver/master_case.h"
+#include "test/support/paths.h"
 
 namespace muster::portfolio {
 namespace {
@@ -20,7 +21,7 @@ TEST(SchedulingPolicy, PlacesWhatFitsWhicheverItIs) {
   ASSERT_GE(policy_names().size(), 3U);
   for (const std::string_view name : policy_names()) {
     const test::Case cluster = all_fits();
-    SchedulingPolicy policy({.name = std::string(name)}, MUSTER_BINARY);
+    SchedulingPolicy policy({.name = std::string(name)}, test::program());
     std::vector<std::string> defects;
     const Plan plan = policy.decide(cluster.snapshot(), *cluster, cluster.shares(), defects);
     EXPECT_TRUE(defects.empty()) << name << ": " << (defects.empty() ? "" : defects.front());
@@ -35,8 +36,8 @@ TEST(SchedulingPolicy, DecidesTheSameAgain) {
   const test::Case cluster = all_fits();
   for (const std::string_view name : policy_names()) {
     std::vector<std::string> defects;
-    SchedulingPolicy once({.name = std::string(name)}, MUSTER_BINARY),
-        again({.name = std::string(name)}, MUSTER_BINARY);
+    SchedulingPolicy once({.name = std::string(name)}, test::program()),
+        again({.name = std::string(name)}, test::program());
     EXPECT_EQ(once.decide(cluster.snapshot(), *cluster, cluster.shares(), defects),
               again.decide(cluster.snapshot(), *cluster, cluster.shares(), defects))
         << name;

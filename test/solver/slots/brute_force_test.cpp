@@ -13,6 +13,7 @@
 #include "heuristics/state/groups.h"
 #include "test/solver/random_milp.h"
 #include "test/solver/slots/places.h"
+#include "test/support/paths.h"
 
 namespace muster::slots {
 namespace {
@@ -171,7 +172,7 @@ struct Tally {
 
 Tally compare(std::uint32_t first, const Shape& shape, int wanted) {
   Tally tally;
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   for (std::uint32_t seed = first; tally.drawn < wanted; ++seed) {
     SCOPED_TRACE(seed);
     std::optional<Case> cluster = RandomPlaces(seed, shape).draw();

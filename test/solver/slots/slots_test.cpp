@@ -8,6 +8,7 @@
 
 #include "test/solver/master_case.h"
 #include "test/solver/slots/places.h"
+#include "test/support/paths.h"
 
 namespace muster::slots {
 namespace {
@@ -39,7 +40,7 @@ class SlotsBothWays : public testing::TestWithParam<bool> {
   }
 
  private:
-  cbc::Backend backend_{MUSTER_BINARY};
+  cbc::Backend backend_{test::program()};
 };
 INSTANTIATE_TEST_SUITE_P(WithCbcAndWithout, SlotsBothWays, testing::Bool());
 
@@ -195,7 +196,7 @@ TEST_P(SlotsBothWays, PortsAndAntiAffinityHold) {
 
 // Largest first leaves the 0.4 of two devices to a 0.8: only the model sees that 0.6 + 0.4 and 0.8 + 0.2 fit.
 TEST(Slots, TheModelProvesTheLeastMoves) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   const Places places(three_nodes());
   const SlotResult result = places.find(&backend);
   EXPECT_EQ(result.least_moved, 2'000);
@@ -203,7 +204,7 @@ TEST(Slots, TheModelProvesTheLeastMoves) {
 }
 
 TEST(Slots, WhatCannotBePlacedIsProven) {
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   const Places places(nodes_with({{"a", 4}, {"b", 4}})
                           .pod("r", runs_on("a", "0,1", gpus(2)))
                           .pod("s", runs_on("b", "0,1", gpus(2)))
@@ -219,7 +220,7 @@ TEST(Slots, AFailingWorkerLeavesTheHeuristicsResult) {
   for (const char* fault : {"segv", "kill", "garbage", "alloc"}) {
     SCOPED_TRACE(fault);
     cbc::BackendOptions options;
-    options.worker_program = MUSTER_BINARY;
+    options.worker_program = test::program();
     options.fault = fault;
     options.memory_limit = std::uint64_t{1} << 30;
     cbc::Backend backend(std::move(options));
@@ -233,7 +234,7 @@ TEST(Slots, AFailingWorkerLeavesTheHeuristicsResult) {
 TEST(Slots, AWorkerThatHangsIsNotWaitedForBeyondTheDeadline) {
   const Places places(three_nodes());
   cbc::BackendOptions options;
-  options.worker_program = MUSTER_BINARY;
+  options.worker_program = test::program();
   options.fault = "hang";
   cbc::Backend backend(std::move(options));
   const auto begin = std::chrono::steady_clock::now();
@@ -245,7 +246,7 @@ TEST(Slots, AWorkerThatHangsIsNotWaitedForBeyondTheDeadline) {
 
 TEST(Slots, WithoutTimeThereIsAResult) {
   const Places places(three_nodes());
-  cbc::Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(test::program());
   const SlotResult result = places.find(&backend, std::chrono::milliseconds(0));
   EXPECT_EQ(test::fault_of(places, result), "");
   EXPECT_TRUE(result.homeless.empty());

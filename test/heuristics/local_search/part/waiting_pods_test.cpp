@@ -1,3 +1,7 @@
+#include <array>
+#include <string_view>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "heuristics/local_search/neighbourhood.h"
@@ -29,6 +33,18 @@ TEST(WaitingPods, GiveTheOneThatHasWaitedLongest) {
   EXPECT_EQ(waiting.groups()[0].pods.back(), cluster.pod("young"));
   waiting.insert(cluster.pod("old"));
   EXPECT_EQ(waiting.groups()[0].pods.back(), cluster.pod("old"));
+}
+
+TEST(WaitingPods, ComeInAnyOrder) {
+  const SearchCase cluster(kBody, {});
+  for (const auto& names : {std::array{"old", "young", "large"}, std::array{"large", "young", "old"}}) {
+    std::vector<PodIndex> pods;
+    for (const char* name : names) pods.push_back(cluster.pod(name));
+    WaitingPods waiting(cluster.scope, pods);
+    ASSERT_EQ(waiting.groups().size(), 2U);
+    const std::size_t small = std::string_view(names[0]) == "large" ? 1 : 0;
+    EXPECT_EQ(waiting.groups()[small].pods, (std::vector<PodIndex>{cluster.pod("young"), cluster.pod("old")}));
+  }
 }
 
 TEST(WaitingPods, KeepAGroupThatIsEmpty) {
