@@ -13,7 +13,7 @@
 
 #include "cli/answers/answers.h"
 #include "cli/terminal/plan_table.h"
-#include "model/explain/reason.h"
+#include "model/explain/codes.h"
 
 namespace muster::cli {
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "model/base/parallel.h"
+#include "model/objective/levels.h"
 #include "solver/portfolio/instance_size.h"
 
 namespace muster::cli {
@@ -14,7 +15,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 // The size that determines the time of the report, except for its reasons.
 std::int64_t report_size(const Problem& problem) {
-  return static_cast<std::int64_t>(problem.gangs.size() + problem.queues.size());
+  return static_cast<std::int64_t>(problem.gangs.size() + problem.queues.size()) + levels_of_presence(problem);
 }
 
 // Pods of which the plan may say something.

@@ -146,7 +146,7 @@ struct Draining {
 int Sidecar::run(int listener, int observed, const Signals& signals) {
   const Event finished;
   http::HttpServer server({listener}, service_, options_.limits);
-  service_.attach([&server](std::function<void()> task) { server.post(std::move(task)); },
+  service_.attach([&server](const std::function<void()>& task) { server.post(task); },
                   [&server] { return server.connections(); });
   {
     std::optional<Observing> observing;

@@ -152,7 +152,9 @@ void HttpServer::set_limits(const HttpLimits& limits) {
   asio::post(implementation_->io, [this, limits] { implementation_->context.limits = limits; });
 }
 
-void HttpServer::post(std::function<void()> task) { asio::post(implementation_->io, std::move(task)); }
+void HttpServer::post(const std::function<void()>& task) {
+  until_there_is_memory([&] { asio::post(implementation_->io, task); });
+}
 
 std::size_t HttpServer::connections() const { return implementation_->context.connection_count; }
 

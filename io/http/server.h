@@ -30,8 +30,8 @@ class HttpServer {
   void drain();
   // From now on; what is being read or written already keeps to those before.
   void set_limits(const HttpLimits& limits);
-  // Runs `task` on the server's thread, after what was posted before.
-  void post(std::function<void()> task);
+  // Runs `task` on the server's thread, after what was posted before. Where there is no memory, as drain().
+  void post(const std::function<void()>& task);
   std::size_t connections() const;
 
  private:

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/explain/blockers.h"
-#include "model/explain/reason.h"
+#include "model/explain/codes.h"
 #include "model/forecast/expected_starts.h"
 #include "model/objective/fair_share.h"
 #include "model/objective/levels.h"

@@ -165,9 +165,9 @@ struct Backend::Implementation {
   // milliseconds if it was large, and this is the deadline: no caller waits for it.
   void kill_worker() {
     worker->kill();
-    killed.push_back(*std::exchange(worker, std::exchange(spare, std::nullopt)));
     is_lp_open = false;
     ++failures;
+    killed.push_back(*std::exchange(worker, std::exchange(spare, std::nullopt)));
   }
 
   // The spare that takes the place may be dead, too.

@@ -91,7 +91,7 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   return *this;
 }
 
-WorkerProcess::~WorkerProcess() { end(); }
+WorkerProcess::~WorkerProcess() { reap(); }
 
 void WorkerProcess::kill() {
   if (process_ > 0) ::kill(process_, SIGKILL);
@@ -104,6 +104,12 @@ bool WorkerProcess::has_ended() {
 
 std::string WorkerProcess::end() {
   if (process_ <= 0) return "it had ended before";
+  const std::optional<int> status = reap();
+  return status ? cause_of_death(*status) : "it ended";
+}
+
+std::optional<int> WorkerProcess::reap() noexcept {
+  if (process_ <= 0) return std::nullopt;
   kill();  // a process that is dying already keeps its own cause of death: the signal comes too late for it
   int status = 0;
   pid_t reaped = -1;
@@ -111,7 +117,7 @@ std::string WorkerProcess::end() {
     reaped = ::waitpid(process_, &status, 0);
   } while (reaped < 0 && errno == EINTR);
   process_ = -1;
-  return reaped < 0 ? "it ended" : cause_of_death(status);
+  return reaped < 0 ? std::nullopt : std::optional(status);
 }
 
 }  // namespace muster::cbc

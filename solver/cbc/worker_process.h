@@ -39,6 +39,8 @@ class WorkerProcess {
 
  private:
   WorkerProcess(pid_t process, Channel channel);
+  // Kills it and waits for it. Its status; none: there is none. Needs no memory.
+  std::optional<int> reap() noexcept;
 
   pid_t process_;
   Channel channel_;

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "model/explain/reason.h"
+#include "model/explain/codes.h"
 #include "solver/answers/capacity/loss.h"
 #include "solver/answers/capacity/shape_room.h"
 #include "solver/answers/experiment.h"
