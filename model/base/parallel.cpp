@@ -18,6 +18,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
 #endif
 
 namespace muster {
@@ -49,12 +50,14 @@ class AtWork {
   bool before_;
 };
 
+// An exception in one body of a loop must not end, unfinished and without a word, the loops within its other bodies.
 void run_loop(std::size_t count, const std::function<void(std::size_t)>& body) {
   const auto run_body = [&](std::size_t i) {
     const AtWork at_work;
     body(i);
   };
-  oneapi::tbb::parallel_for(std::size_t{0}, count, run_body, oneapi::tbb::simple_partitioner());
+  oneapi::tbb::task_group_context own(oneapi::tbb::task_group_context::isolated);
+  oneapi::tbb::parallel_for(std::size_t{0}, count, run_body, oneapi::tbb::simple_partitioner(), own);
 }
 
 // A loop inside another loop shares its threads, since an arena of its own would get none. A thread that waits for the

@@ -10,7 +10,7 @@
 namespace muster {
 
 // Runs body(0) .. body(count - 1), at most `threads` at a time. Returns when all are done. Bodies share only const
-// data. Within a body, the threads are those of the loop that it belongs to.
+// data. Within a body, the threads are those of its loop. What a body throws ends the loop and is thrown here.
 void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t)>& body);
 
 // The number of ranges to divide this many light steps into: one for each thread, but only as many as have enough steps

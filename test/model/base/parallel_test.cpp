@@ -71,6 +71,31 @@ TEST(ParallelFor, ThrowsWhatATaskThrows) {
   }
 }
 
+// The body that goes on must not take an unfinished loop for a finished one.
+TEST(ParallelFor, LoopWithinALoopIsFinishedAlthoughAnotherBodyThrows) {
+  using namespace std::chrono_literals;
+  std::atomic<bool> has_begun{false}, throws{false};
+  bool is_whole = true;  // also if the second body does not run
+  const auto wait_for = [](const std::atomic<bool>& flag) {
+    for (int i = 0; i < 1000 && !flag; ++i) std::this_thread::sleep_for(1ms);
+  };
+  const auto body = [&](std::size_t task) {
+    if (task == 0) {
+      wait_for(has_begun);
+      throws = true;
+      throw std::runtime_error("zero");
+    }
+    has_begun = true;
+    wait_for(throws);
+    std::this_thread::sleep_for(50ms);
+    std::atomic<int> done{0};
+    parallel_for(100, 2, [&](std::size_t) { ++done; });
+    is_whole = done == 100;
+  };
+  EXPECT_THROW(parallel_for(2, 2, body), std::runtime_error);
+  EXPECT_TRUE(is_whole);
+}
+
 TEST(UsableCores, IsAtLeastOne) { EXPECT_GE(usable_cores(), 1); }
 
 }  // namespace
