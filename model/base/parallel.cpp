@@ -50,7 +50,7 @@ class AtWork {
   bool before_;
 };
 
-// An exception in one body of a loop must not end, unfinished and without a word, the loops within its other bodies.
+// An exception in one body of a loop must not end the loops within its other bodies, which would seem to be finished.
 void run_loop(std::size_t count, const std::function<void(std::size_t)>& body) {
   const auto run_body = [&](std::size_t i) {
     const AtWork at_work;

@@ -73,11 +73,10 @@ TEST(ParallelFor, ThrowsWhatATaskThrows) {
 
 // The body that goes on must not take an unfinished loop for a finished one.
 TEST(ParallelFor, LoopWithinALoopIsFinishedAlthoughAnotherBodyThrows) {
-  using namespace std::chrono_literals;
   std::atomic<bool> has_begun{false}, throws{false};
   bool is_whole = true;  // also if the second body does not run
   const auto wait_for = [](const std::atomic<bool>& flag) {
-    for (int i = 0; i < 1000 && !flag; ++i) std::this_thread::sleep_for(1ms);
+    for (int i = 0; i < 1000 && !flag; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
   const auto body = [&](std::size_t task) {
     if (task == 0) {
@@ -87,7 +86,7 @@ TEST(ParallelFor, LoopWithinALoopIsFinishedAlthoughAnotherBodyThrows) {
     }
     has_begun = true;
     wait_for(throws);
-    std::this_thread::sleep_for(50ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     std::atomic<int> done{0};
     parallel_for(100, 2, [&](std::size_t) { ++done; });
     is_whole = done == 100;
