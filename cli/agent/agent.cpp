@@ -250,29 +250,27 @@ class Agent::Implementation {
     look_again(plan);
   }
 
-  // The referee checks the plan on the cluster as it is now.
+  // If the cluster has changed since, the referee checks the plan on the cluster as it is now.
   void look_again(const AgentPlan& plan) {
-    std::shared_ptr<const ClusterObjects> cluster = plan.cluster;
-    if (watch_.objects().revision() != cycle_.planned_revision) {
-      auto present = std::make_shared<ClusterObjects>();
-      present->objects = watch_.objects().kept();
-      present->time = plan.cluster->time;
-      cluster = std::move(present);
+    if (watch_.objects().revision() == cycle_.planned_revision) return carry_out(plan.steps->exported, *plan.pods);
+    auto present = std::make_shared<ClusterObjects>();
+    present->objects = watch_.objects().kept();
+    present->time = plan.cluster->time;
+    planner_->check(std::move(present), plan.steps, [this, pods = plan.pods](const auto& exported) {
+      if (!cycle_.is_stopping) carry_out(exported, *pods);
+    });
+  }
+
+  void carry_out(const Result<exporting::ExportedPlan>& exported, const PlannedPods& pods) {
+    if (!exported) {
+      ++counts_.stale;
+      say(Severity::kInformation, fmt::format("the plan is not carried out: {}", exported.error().message));
+      cycle_.again_at = Steady::now();
+      return end();
     }
-    planner_->check(std::move(cluster), plan.answer.text,
-                    [this, pods = plan.pods](const Result<exporting::ExportedPlan>& exported) {
-                      if (cycle_.is_stopping) return;
-                      if (!exported) {
-                        ++counts_.stale;
-                        say(Severity::kInformation,
-                            fmt::format("the plan is not carried out: {}", exported.error().message));
-                        cycle_.again_at = Steady::now();
-                        return end();
-                      }
-                      for (const std::string& remark : exported->remarks) remark_on(remark);
-                      if (extender_) extender_->publish(*pods, *exported);
-                      runner_.run(groups(*exported, *pods), [this](const ActsDone& done) { acted(done); });
-                    });
+    for (const std::string& remark : exported->remarks) remark_on(remark);
+    if (extender_) extender_->publish(pods, *exported);
+    runner_.run(groups(*exported, pods), [this](const ActsDone& done) { acted(done); });
   }
 
   // A gang with a BindRequest that has failed starts with a later plan, once that is taken back.

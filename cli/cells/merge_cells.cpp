@@ -51,7 +51,7 @@ struct CellLine {
   std::optional<Plan> plan;  // none: it is an error line, or has an error
   InputError error;
 
-  void read(const NameIndex& names) {
+  void read(const muster_v1::PlanResolver& names) {
     Result<muster_v1::ReadPlan> read = muster_v1::read_plan(text, nullptr);
     if (!read) {
       error = read.error();
@@ -107,7 +107,7 @@ class PlanTaking {
     }
   }
 
-  NameIndex names_;
+  muster_v1::PlanResolver names_;
   Console& console_;
   std::unordered_map<std::string_view, std::size_t> position_;  // by id
   cells::CellPlans plans_;

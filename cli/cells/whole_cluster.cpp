@@ -22,46 +22,7 @@ void report(const std::string& file, const InputError& error, Console& console) 
                                             escaped(error.path), escaped(error.message)));
 }
 
-template <class I>
-I position(const NameTable& names, std::string_view name, InputError& error) {
-  const std::uint32_t found = names.find(name);
-  if (found != NameTable::kAbsent) return I(found);
-  error = {ErrorCode::kUnknownName, "$", "the snapshot has no object \"" + std::string(name) + "\""};
-  return I::none();
-}
-
 }  // namespace
-
-NameIndex::NameIndex(const Problem& problem) {
-  const Snapshot& snapshot = *problem.snapshot;
-  pods_.reserve(problem.pods.size());
-  nodes_.reserve(problem.nodes.size());
-  gangs_.reserve(problem.gangs.size());
-  for (const PodIndex pod : problem.pods.indices()) pods_.insert(snapshot.pods[pod.value()].name, pod.value());
-  for (const NodeIndex node : problem.nodes.indices()) nodes_.insert(snapshot.nodes[node.value()].name, node.value());
-  for (const GangIndex gang : problem.gangs.indices()) gangs_.insert(problem.gangs[gang].name, gang.value());
-}
-
-Result<Plan> NameIndex::resolve(const muster_v1::NamedPlan& named) const {
-  InputError error;
-  Plan plan;
-  for (const muster_v1::NamedPlan::Placement& from : named.placements) {
-    Placement placement{
-        position<PodIndex>(pods_, from.pod, error), position<NodeIndex>(nodes_, from.node, error), {}, {}, 0};
-    for (const muster_v1::NamedPlan::Device& device : from.devices)
-      placement.devices.push_back(static_cast<std::int32_t>(device.index));
-    for (const std::string& pod : from.after) placement.after.push_back(position<PodIndex>(pods_, pod, error));
-    placement.step = static_cast<std::int32_t>(from.step);
-    plan.placements.push_back(std::move(placement));
-  }
-  for (const muster_v1::NamedPlan::Eviction& from : named.evictions)
-    plan.evictions.push_back(
-        {position<PodIndex>(pods_, from.pod, error), from.reason,
-         from.for_gang.empty() ? GangIndex::none() : position<GangIndex>(gangs_, from.for_gang, error)});
-  if (error.code != ErrorCode::kNone) return error;
-  normalise(plan);
-  return plan;
-}
 
 WholeCluster::WholeCluster(const Settings& settings) : options_(reader_options(settings)) {
   options_.threads = line_options(settings).solve.threads;

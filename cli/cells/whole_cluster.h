@@ -9,24 +9,11 @@
 #include "cli/terminal/options.h"
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
-#include "model/base/interning.h"
 #include "model/base/require.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
 namespace muster::cli {
-
-// Finds the objects of a problem by name, for many plans of parts of it.
-class NameIndex {
- public:
-  // Cost: O(pods + nodes + gangs).
-  explicit NameIndex(const Problem& problem);
-  // Error UnknownName.
-  Result<Plan> resolve(const muster_v1::NamedPlan& named) const;
-
- private:
-  NameTable pods_, nodes_, gangs_;
-};
 
 class WholeCluster {
  public:

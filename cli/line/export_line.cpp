@@ -59,26 +59,21 @@ Result<std::vector<std::string>> names_between_commas(const std::string& text) {
 }
 
 // The path in the plan line of the pod that breaks a rule; of all placements if the culprit is a node, gang or queue.
-std::string path_of(const muster_v1::ReadPlan& plan, std::string_view subject) {
-  for (std::size_t i = 0; i < plan.named.placements.size(); ++i) {
-    if (plan.named.placements[i].pod == subject) return fmt::format("$.placements[{}]", i);
+std::string path_of(const muster_v1::NamedPlan& plan, std::string_view subject) {
+  for (std::size_t i = 0; i < plan.placements.size(); ++i) {
+    if (plan.placements[i].pod == subject) return fmt::format("$.placements[{}]", i);
   }
-  for (std::size_t i = 0; i < plan.named.evictions.size(); ++i) {
-    if (plan.named.evictions[i].pod == subject) return fmt::format("$.evictions[{}]", i);
+  for (std::size_t i = 0; i < plan.evictions.size(); ++i) {
+    if (plan.evictions[i].pod == subject) return fmt::format("$.evictions[{}]", i);
   }
   return "$.placements";
 }
 
-// The referee's objection to the plan as an answer to this snapshot; none: it has none.
-std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& problem, std::string_view plan_text,
-                                  const muster_v1::ReadPlan& named) {
-  if (named.id != snapshot.id) {
-    return InputError{ErrorCode::kOtherSnapshot, "$.id",
-                      fmt::format("the plan is for snapshot '{}', but the snapshot is '{}'", named.id, snapshot.id)};
-  }
-  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, &problem);
+// The referee's objection to the plan as an answer to this problem; none: it has none.
+std::optional<InputError> refusal(const Problem& problem, const muster_v1::NamedPlan& named) {
+  const Result<Plan> plan = muster_v1::PlanResolver(problem).resolve(named);
   if (!plan) return plan.error();
-  const auto violations = referee::check_plan(snapshot, problem, compute_fair_shares(problem), plan->plan);
+  const auto violations = referee::check_plan(*problem.snapshot, problem, compute_fair_shares(problem), *plan);
   if (violations.empty()) return std::nullopt;
   const referee::Violation& first = violations.front();
   return InputError{ErrorCode::kInvalidPlan, path_of(named, first.subject),
@@ -86,9 +81,9 @@ std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& probl
 }
 
 // If the plan places pods of several schedulers: a sentence that names them; else empty.
-std::string remark_on_schedulers(const Snapshot& snapshot, const muster_v1::ReadPlan& plan) {
+std::string remark_on_schedulers(const Snapshot& snapshot, const muster_v1::NamedPlan& plan) {
   std::set<std::string_view> placed;
-  for (const auto& placement : plan.named.placements) placed.insert(placement.pod);
+  for (const auto& placement : plan.placements) placed.insert(placement.pod);
   std::map<std::string_view, int> schedulers;
   for (const SnapshotPod& pod : snapshot.pods) {
     if (placed.contains(pod.name)) ++schedulers[scheduler_of(pod)];
@@ -100,12 +95,6 @@ std::string remark_on_schedulers(const Snapshot& snapshot, const muster_v1::Read
                      fmt::join(names, ", "));
 }
 
-// What a plan answers, and the identities of its pods.
-struct AnsweredCluster {
-  Result<Snapshot> snapshot;
-  Result<exporting::ObjectIdentities> identities;
-};
-
 Result<muster_v1::ReadPlan> read_answer(std::string_view plan_text) {
   Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, nullptr);
   if (plan && plan->is_error)
@@ -113,31 +102,12 @@ Result<muster_v1::ReadPlan> read_answer(std::string_view plan_text) {
   return plan;
 }
 
-AnsweredCluster read_cluster(muster_v1::SnapshotReader& reader, const muster_v1::ReadPlan& plan,
-                             std::string_view snapshot_text) {
-  Result<exporting::ObjectIdentities> identities =
-      exporting::read_identities(snapshot_text);  // first, as it needs most memory
-  kubernetes::KubernetesOptions kubernetes = reader.kubernetes();
-  if (!kubernetes.time) kubernetes.time = plan.time;
-  return {reader.read(snapshot_text, kubernetes), std::move(identities)};
-}
-
-Result<exporting::ExportedPlan> export_checked(std::string_view plan_text, const muster_v1::ReadPlan& plan,
-                                               AnsweredCluster&& cluster, const exporting::ExportOptions& options) {
-  auto& [snapshot, identities] = cluster;
-  if (!snapshot) return snapshot.error();
-  if (!identities) return identities.error();
-  muster_v1::fill_in(plan.histories, *snapshot);
-  const Result<Problem> problem = build_problem(*snapshot);
+Result<exporting::ExportedPlan> export_checked(const Result<Problem>& problem, const muster_v1::NamedPlan& plan,
+                                               Result<exporting::ObjectIdentities> identities,
+                                               const exporting::ExportOptions& options) {
   if (!problem) return problem.error();
-  if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);
-  Result<exporting::ExportedPlan> exported =
-      exporting::export_plan(plan, exporting::ExportCluster(*std::move(identities), *problem), options);
-  const bool binds =
-      options.format != exporting::ExportFormat::kPatches && options.format != exporting::ExportFormat::kDeltas;
-  std::string remark = exported && !binds ? remark_on_schedulers(*snapshot, plan) : "";
-  if (!remark.empty()) exported->remarks.push_back(std::move(remark));
-  return exported;
+  if (auto error = refusal(*problem, plan)) return *std::move(error);
+  return export_passed(*problem, plan, std::move(identities), options);
 }
 
 }  // namespace
@@ -175,18 +145,41 @@ Result<exporting::ExportedPlan> export_line(muster_v1::SnapshotReader& reader, s
                                             const exporting::ExportOptions& options) {
   const Result<muster_v1::ReadPlan> plan = read_answer(plan_text);
   if (!plan) return plan.error();
-  return snapshot_text ? export_checked(plan_text, *plan, read_cluster(reader, *plan, *snapshot_text), options)
-                       : exporting::export_plan(*plan, exporting::ExportCluster(), options);
+  if (!snapshot_text) return exporting::export_plan(plan->id, plan->named, exporting::ExportCluster(), options);
+  Result<exporting::ObjectIdentities> identities =
+      exporting::read_identities(*snapshot_text);  // first, as it needs most memory
+  kubernetes::KubernetesOptions kubernetes = reader.kubernetes();
+  if (!kubernetes.time) kubernetes.time = plan->time;
+  Result<Snapshot> snapshot = reader.read(*snapshot_text, kubernetes);
+  if (!snapshot) return snapshot.error();
+  if (plan->id != snapshot->id) {
+    return InputError{ErrorCode::kOtherSnapshot, "$.id",
+                      fmt::format("the plan is for snapshot '{}', but the snapshot is '{}'", plan->id, snapshot->id)};
+  }
+  muster_v1::fill_in(plan->histories, *snapshot);
+  return export_checked(build_problem(*snapshot), plan->named, std::move(identities), options);
 }
 
-Result<exporting::ExportedPlan> export_objects(muster_v1::SnapshotReader& reader, std::string_view plan_text,
+Result<exporting::ExportedPlan> export_objects(muster_v1::SnapshotReader& reader, const muster_v1::NamedPlan& plan,
                                                const kubernetes::KeptObjects& objects,
                                                const kubernetes::KubernetesOptions& kubernetes,
                                                const exporting::ExportOptions& options) {
-  const Result<muster_v1::ReadPlan> plan = read_answer(plan_text);
-  if (!plan) return plan.error();
-  AnsweredCluster cluster{reader.read(objects, kubernetes), exporting::identities_of(objects, plan->named)};
-  return export_checked(plan_text, *plan, std::move(cluster), options);
+  Result<Snapshot> snapshot = reader.read(objects, kubernetes);
+  if (!snapshot) return snapshot.error();
+  return export_checked(build_problem(*snapshot), plan, exporting::identities_of(objects, plan), options);
+}
+
+Result<exporting::ExportedPlan> export_passed(const Problem& problem, const muster_v1::NamedPlan& plan,
+                                              Result<exporting::ObjectIdentities> identities,
+                                              const exporting::ExportOptions& options) {
+  if (!identities) return identities.error();
+  Result<exporting::ExportedPlan> exported = exporting::export_plan(
+      problem.snapshot->id, plan, exporting::ExportCluster(*std::move(identities), problem), options);
+  const bool binds =
+      options.format != exporting::ExportFormat::kPatches && options.format != exporting::ExportFormat::kDeltas;
+  std::string remark = exported && !binds ? remark_on_schedulers(*problem.snapshot, plan) : "";
+  if (!remark.empty()) exported->remarks.push_back(std::move(remark));
+  return exported;
 }
 
 }  // namespace muster::cli

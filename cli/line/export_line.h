@@ -28,10 +28,15 @@ Result<exporting::ExportedPlan> export_line(muster_v1::SnapshotReader& reader, s
                                             std::optional<std::string_view> snapshot_text,
                                             const exporting::ExportOptions& options);
 
-// The same with objects that are kept as the snapshot, read as import_kept has it.
-Result<exporting::ExportedPlan> export_objects(muster_v1::SnapshotReader& reader, std::string_view plan_text,
+// The same with a plan by names and with objects that are kept as its snapshot, read as import_kept has it.
+Result<exporting::ExportedPlan> export_objects(muster_v1::SnapshotReader& reader, const muster_v1::NamedPlan& plan,
                                                const kubernetes::KeptObjects& objects,
                                                const kubernetes::KubernetesOptions& kubernetes,
                                                const exporting::ExportOptions& options);
+
+// The same without the check. Requires a plan of this problem that the referee passes, and the identities of its pods.
+Result<exporting::ExportedPlan> export_passed(const Problem& problem, const muster_v1::NamedPlan& plan,
+                                              Result<exporting::ObjectIdentities> identities,
+                                              const exporting::ExportOptions& options);
 
 }  // namespace muster::cli

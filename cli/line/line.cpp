@@ -196,7 +196,7 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
       line_remedies(snapshot, solution, solver.portfolio, solve, {options.remedies, solve.deadline})};
   solver.writer.write(plan, time, answer.text);
   if (!solve.deterministic) delays.learn(milliseconds(portfolio::Clock::now() - (time.deadline - kept)));
-  if (observe) observe({*problem, solution, plan.solver, budget, portfolio::Clock::now() - start});
+  if (observe) observe({*problem, solution, plan.solver, budget, portfolio::Clock::now() - start, plan.remedies});
   return answer;
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,7 @@ struct SolvedLine {
   const portfolio::Solution& solution;
   const muster_v1::SolverStatement& statement;
   portfolio::Clock::duration budget, elapsed;
+  std::span<const muster_v1::RemedyRecord> remedies = {};
 };
 using SolvedLineObserver = std::function<void(const SolvedLine&)>;  // may be empty
 

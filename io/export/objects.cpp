@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "io/kubernetes/object/object.h"
-#include "io/muster_v1/plan_input.h"
+#include "io/muster_v1/named_plan.h"
 #include "model/base/require.h"
 
 namespace muster::exporting {

@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "io/export/objects.h"
-#include "model/base/require.h"
 
 namespace muster::exporting {
 
@@ -31,12 +30,14 @@ struct PlanStep {
 
 class Exporter {
  public:
-  Exporter(const muster_v1::ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
-      : plan_(plan),
+  Exporter(std::string_view id, const muster_v1::NamedPlan& plan, const ExportCluster& cluster,
+           const ExportOptions& options)
+      : id_(id),
+        plan_(plan),
         cluster_(cluster),
         options_(options),
-        groups_(plan.named, cluster),
-        left_out_(plan.named, cluster, options) {}
+        groups_(plan, cluster),
+        left_out_(plan, cluster, options) {}
 
   bool run() {
     if (!sort_steps()) return false;
@@ -67,7 +68,8 @@ class Exporter {
 
   bool is_wanted(ExportPhase phase) const { return options_.phase == ExportPhase::kAll || options_.phase == phase; }
 
-  const muster_v1::ReadPlan& plan_;
+  const std::string_view id_;
+  const muster_v1::NamedPlan& plan_;
   const ExportCluster& cluster_;
   const ExportOptions& options_;
   // A moved pod is in the last two.
@@ -89,7 +91,7 @@ bool Exporter::sort_steps() {
     }
     return true;
   };
-  const auto& [placements, evictions] = plan_.named;
+  const auto& [placements, evictions] = plan_;
   if (!add(placements, places, "placements") || !add(evictions, candidates, "evictions")) return false;
   for (std::size_t i = 0; i < placements.size(); ++i) {
     if (left_out_.has(placements[i]) || left_out_.stays(placements[i].pod)) continue;
@@ -193,7 +195,7 @@ bool Exporter::write_objects() {
 void Exporter::write_deltas() {
   const auto write = [&](const PlanStep& step, ExportPhase phase) {
     json::JsonWriter json = new_object(phase, {});
-    write_delta(json, plan_.id, step.placement, step.eviction);
+    write_delta(json, id_, step.placement, step.eviction);
   };
   if (is_wanted(ExportPhase::kNow)) {
     for (const PlanStep& step : at_once_) write(step, ExportPhase::kNow);
@@ -250,10 +252,9 @@ std::string ExportedPlan::text() const {
   return text;
 }
 
-Result<ExportedPlan> export_plan(const muster_v1::ReadPlan& plan, const ExportCluster& cluster,
+Result<ExportedPlan> export_plan(std::string_view id, const muster_v1::NamedPlan& plan, const ExportCluster& cluster,
                                  const ExportOptions& options) {
-  MUSTER_REQUIRE(!plan.is_error && plan.plan.placements.empty() && plan.plan.evictions.empty());
-  Exporter exporter(plan, cluster, options);
+  Exporter exporter(id, plan, cluster, options);
   if (!exporter.run()) return std::move(exporter.error());
   return std::move(exporter.result());
 }

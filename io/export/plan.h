@@ -31,10 +31,10 @@ struct ExportedPlan {
   std::vector<std::string> remarks;
 };
 
-// Requires a plan with names, and one that the referee passes if the cluster is known. Errors, each with the path in
-// the plan line: InvalidValue, a pod whose name cannot be one of Kubernetes; MissingUid, for KAI a pod whose Kubernetes
-// UID is not known. Cost: O(placements + evictions).
-Result<ExportedPlan> export_plan(const muster_v1::ReadPlan& plan, const ExportCluster& cluster,
+// `id`: of the snapshot that the plan answers. Requires that the referee passes the plan if the cluster is known.
+// Errors, each with the path in the plan line: InvalidValue, a pod whose name cannot be one of Kubernetes; MissingUid,
+// for KAI a pod whose Kubernetes UID is not known. Cost: O(placements + evictions).
+Result<ExportedPlan> export_plan(std::string_view id, const muster_v1::NamedPlan& plan, const ExportCluster& cluster,
                                  const ExportOptions& options);
 
 // The parts of a plan that an export leaves out, since its objects could not carry them out.

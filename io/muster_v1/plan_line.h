@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/muster_v1/histories.h"
+#include "io/muster_v1/named_plan.h"
 #include "model/base/error_code.h"
 #include "model/explain/report.h"
 #include "model/objective/possibilities.h"
@@ -60,26 +61,6 @@ void write_statement(const PlanLine& line, std::string& out);
 
 // The answer to a line that could not be read. `line_number` counts from 1.
 void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out);
-
-// The placements and evictions of a plan line by their names, in the order of the line.
-struct NamedPlan {
-  struct Device {
-    std::int64_t index = 0;
-    std::string share;  // the decimal text
-  };
-  struct Placement {
-    std::string pod, node;
-    std::vector<Device> devices;
-    std::vector<std::string> after;
-    std::int64_t step = 0;
-  };
-  struct Eviction {
-    std::string pod, node, for_gang;  // for_gang empty: none
-    EvictionReason reason = EvictionReason::kPreempt;
-  };
-  std::vector<Placement> placements;
-  std::vector<Eviction> evictions;
-};
 
 // What a plan line says about the solver; times are absent in a plan without timings.
 struct SolverClaim {
@@ -146,8 +127,8 @@ struct ReadPlan {
   std::optional<Nanoseconds> time;  // of the snapshot
   bool is_error = false;            // status "error": nothing else is filled in but `error`
   ErrorClaim error;
-  Plan plan;
-  NamedPlan named;  // if names are not resolved
+  NamedPlan named;
+  Plan plan;  // by indices of the problem that it was read for; of none: empty
   struct LevelClaim {
     std::string level;
     std::optional<std::int32_t> priority;
@@ -170,8 +151,8 @@ struct ReadPlan {
   Histories histories;
 };
 
-// Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be
-// null: then names are not resolved, `plan` stays empty and `named` has them; else `named` stays empty.
+// Errors: those of SnapshotReader and, with a problem, of PlanResolver; UnknownName, of a gang that it does not have.
+// `problem`: whose indices `plan` gets; may be null.
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem);
 
 // As fill_in(), with the histories that the plan line states; a line that cannot be read states none. Cost: that of

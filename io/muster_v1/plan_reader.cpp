@@ -6,7 +6,7 @@
 #include "io/json/json_document.h"
 #include "io/json/reading.h"
 #include "io/muster_v1/histories.h"
-#include "io/muster_v1/plan_input.h"
+#include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_input.h"
 
 namespace muster::muster_v1 {
@@ -20,16 +20,22 @@ constexpr std::string_view kFormat = "muster/v1";
 constexpr json::JsonLimits kPlanLimits = {std::size_t{1} << 30, 64};
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-template <class Target, JsonValue Target::*Member>
-bool note_name(PlanInput& in, JsonValue v, Target& target) {
-  target.*Member = v;
-  return in.expect(v, JsonKind::kString);
-}
+struct PlanInput : json::Reading {
+  PlanInput(json::JsonDocument& parsed, StringPool& pool, ReadPlan& into)
+      : json::Reading{parsed, false, &pool, {}}, out(into) {}
+  ReadPlan& out;
+  json::JsonValue error_object, gang_list;
+};
 
 bool read_text(PlanInput& in, JsonValue v, std::string& out) {
   if (!in.expect(v, JsonKind::kString)) return false;
   out = v.string();
   return true;
+}
+
+template <class Target, std::string Target::*Member>
+bool read_name(PlanInput& in, JsonValue v, Target& target) {
+  return read_text(in, v, target.*Member);
 }
 
 // `find`: the code with a text; none if it is unknown.
@@ -57,45 +63,45 @@ bool read_decimal(PlanInput& in, JsonValue v, std::string& out) {
 
 // placements[] and evictions[]
 
-constexpr std::array<Field<PlanInput, DeviceDraft>, 2> kDeviceFields = {
+using DeviceClaim = NamedPlan::Device;
+
+constexpr std::array<Field<PlanInput, DeviceClaim>, 2> kDeviceFields = {
     {{"index",
-      [](PlanInput& in, JsonValue v, DeviceDraft& d) {
+      [](PlanInput& in, JsonValue v, DeviceClaim& d) {
         return in.read_integer(v, 0, std::numeric_limits<std::int32_t>::max(), d.index);
       },
       true},
-     {"share",
-      [](PlanInput& in, JsonValue v, DeviceDraft& d) {
-        d.share = v;
-        return read_amount_claim(in, v);
-      },
-      true}}};
+     {"share", [](PlanInput& in, JsonValue v, DeviceClaim& d) { return read_decimal(in, v, d.share); }, true}}};
 
-bool read_after(PlanInput& in, JsonValue list, PlacementDraft& placement) {
+using PlacementClaim = NamedPlan::Placement;
+
+bool read_after(PlanInput& in, JsonValue list, PlacementClaim& placement) {
   if (!in.expect(list, JsonKind::kArray)) return false;
   for (const JsonValue name : list.elements()) {
-    if (!in.expect(name, JsonKind::kString)) return false;
-    placement.after.push_back(name);
+    if (!read_text(in, name, placement.after.emplace_back())) return false;
   }
   return true;
 }
 
-constexpr std::array<Field<PlanInput, PlacementDraft>, 5> kPlacementFields = {
-    {{"pod", note_name<PlacementDraft, &PlacementDraft::pod>, true},
-     {"node", note_name<PlacementDraft, &PlacementDraft::node>, true},
+constexpr std::array<Field<PlanInput, PlacementClaim>, 5> kPlacementFields = {
+    {{"pod", read_name<PlacementClaim, &PlacementClaim::pod>, true},
+     {"node", read_name<PlacementClaim, &PlacementClaim::node>, true},
      {"gpus",
-      [](PlanInput& in, JsonValue v, PlacementDraft& p) { return json::read_list(in, v, kDeviceFields, p.devices); }},
+      [](PlanInput& in, JsonValue v, PlacementClaim& p) { return json::read_list(in, v, kDeviceFields, p.devices); }},
      {"after", read_after},
-     {"step", [](PlanInput& in, JsonValue v, PlacementDraft& p) {
+     {"step", [](PlanInput& in, JsonValue v, PlacementClaim& p) {
         return in.read_integer(v, 1, std::numeric_limits<std::int32_t>::max(), p.step);
       }}}};
 
-constexpr std::array<Field<PlanInput, EvictionDraft>, 4> kEvictionFields = {
-    {{"pod", note_name<EvictionDraft, &EvictionDraft::pod>, true},
-     {"node", note_name<EvictionDraft, &EvictionDraft::node>, true},
+using EvictionClaim = NamedPlan::Eviction;
+
+constexpr std::array<Field<PlanInput, EvictionClaim>, 4> kEvictionFields = {
+    {{"pod", read_name<EvictionClaim, &EvictionClaim::pod>, true},
+     {"node", read_name<EvictionClaim, &EvictionClaim::node>, true},
      {"reason",
-      [](PlanInput& in, JsonValue v, EvictionDraft& e) { return json::read_choice(in, v, kEvictionReasons, e.reason); },
+      [](PlanInput& in, JsonValue v, EvictionClaim& e) { return json::read_choice(in, v, kEvictionReasons, e.reason); },
       true},
-     {"for", note_name<EvictionDraft, &EvictionDraft::for_gang>}}};
+     {"for", read_name<EvictionClaim, &EvictionClaim::for_gang>}}};
 
 // gangs[]
 
@@ -319,10 +325,10 @@ constexpr std::array<Field<PlanInput, ReadPlan>, 14> kPlanFields = {
       },
       true},
      {"time", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_instant(v, plan.time.emplace()); }},
-     {"placements",
-      [](PlanInput& in, JsonValue v, ReadPlan&) { return json::read_list(in, v, kPlacementFields, in.placements); }},
-     {"evictions",
-      [](PlanInput& in, JsonValue v, ReadPlan&) { return json::read_list(in, v, kEvictionFields, in.evictions); }},
+     {"placements", [](PlanInput& in, JsonValue v,
+                       ReadPlan& plan) { return json::read_list(in, v, kPlacementFields, plan.named.placements); }},
+     {"evictions", [](PlanInput& in, JsonValue v,
+                      ReadPlan& plan) { return json::read_list(in, v, kEvictionFields, plan.named.evictions); }},
      {"gangs",
       [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         in.gang_list = v;
@@ -363,6 +369,16 @@ bool check_status(PlanInput& in, JsonValue root) {
   return true;
 }
 
+bool check_gang_names(PlanInput& in, const PlanResolver& names) {
+  std::size_t at = 0;
+  for (const JsonValue element : in.gang_list.elements()) {
+    const std::string& name = in.out.gangs[at++].name;
+    if (!names.has_gang(name))
+      return in.fail(element, ErrorCode::kUnknownName, "the snapshot has no gang \"" + name + "\"");
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
@@ -373,10 +389,12 @@ Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
   PlanInput input(document, names, plan);
   const JsonValue root = document.root();
   if (!json::read_fields(input, root, kPlanFields, plan) || !check_status(input, root)) return std::move(input.error);
-  if (problem == nullptr)
-    keep_names(input);
-  else if (!plan.is_error && !resolve_names(input, *problem))
-    return std::move(input.error);
+  if (problem == nullptr || plan.is_error) return plan;
+  const PlanResolver names_of_problem(*problem);
+  Result<Plan> resolved = names_of_problem.resolve(plan.named);
+  if (!resolved) return resolved.error();
+  plan.plan = *std::move(resolved);
+  if (!check_gang_names(input, names_of_problem)) return std::move(input.error);
   return plan;
 }
 

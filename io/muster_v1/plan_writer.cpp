@@ -6,7 +6,7 @@
 
 #include "io/json/json_document.h"
 #include "io/json/json_writer.h"
-#include "io/muster_v1/plan_input.h"
+#include "io/muster_v1/named_plan.h"
 #include "io/muster_v1/plan_line.h"
 #include "model/base/name_order.h"
 #include "model/base/parallel.h"

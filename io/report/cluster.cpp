@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/json/json_writer.h"
-#include "io/muster_v1/plan_input.h"
+#include "io/muster_v1/named_plan.h"
 #include "io/report/block.h"
 #include "model/base/saturating.h"
 #include "model/objective/evaluation.h"

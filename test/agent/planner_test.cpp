@@ -72,11 +72,13 @@ class Planner : public testing::Test {
     std::optional<Result<exporting::ExportedPlan>> exported;
     AgentPlanner planner(
         options_, test::program(), [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
+    std::string at_once;  // without a check
     planner.plan(cluster, [&](const AgentPlan& plan) {
       EXPECT_FALSE(plan.answer.is_error) << plan.answer.error.message;
-      planner.check(cluster, plan.answer.text, [&](Result<exporting::ExportedPlan> checked) {
+      at_once = plan.steps->exported ? plan.steps->exported->text() : plan.steps->exported.error().message;
+      planner.check(cluster, plan.steps, [&](const Result<exporting::ExportedPlan>& checked) {
         const std::scoped_lock lock(mutex_);
-        exported = std::move(checked);
+        exported = checked;
         done_.notify_one();
       });
     });
@@ -85,6 +87,7 @@ class Planner : public testing::Test {
     EXPECT_TRUE(*exported) << exported->error().message;
     std::vector<std::string> pods;
     if (!*exported) return pods;
+    EXPECT_EQ((*exported)->text(), at_once);
     for (const exporting::ExportedObject& object : (*exported)->objects) {
       const char* phase = object.phase == ExportPhase::kNow         ? "now "
                           : object.phase == ExportPhase::kEvictions ? "evict "

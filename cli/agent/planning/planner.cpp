@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "cli/line/export_line.h"
-#include "io/muster_v1/plan_line.h"
-#include "model/base/require.h"
 #include "model/problem/problem.h"
 
 namespace muster::cli {
@@ -118,19 +116,23 @@ SeenPods seen_pods(const SolvedLine& line) {
   return pods;
 }
 
-std::vector<WaitingGangNote> notes_of(const std::string& plan_line,
+// In the order of the gangs' names.
+std::vector<WaitingGangNote> notes_of(const SolvedLine& line,
                                       const std::unordered_map<std::string, std::string>& pods) {
+  std::unordered_map<GangIndex, const muster_v1::RemedyRecord*> remedies;
+  for (const muster_v1::RemedyRecord& remedy : line.remedies) {
+    if (remedy.kind != "never") remedies.emplace(remedy.gang, &remedy);
+  }
   std::vector<WaitingGangNote> notes;
-  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_line, nullptr);
-  if (!plan || plan->is_error) return notes;
-  for (const muster_v1::GangClaim& gang : plan->gangs) {
-    const auto pod = pods.find(gang.name);
+  for (const explain::GangReport& gang : line.solution.report.gangs) {
+    const auto pod = pods.find(std::string(line.problem.gangs[gang.gang].name));
     if (pod == pods.end()) continue;
-    WaitingGangNote note{gang.name, pod->second, muster_v1::claimed_text(gang.reason, explain::reason_text),
-                         gang.message};
-    if (gang.remedy && gang.remedy->kind != "never") note.note += ". It would start: " + gang.remedy->text;
+    WaitingGangNote note{pod->first, pod->second, std::string(explain::reason_text(gang.reason)), gang.message};
+    if (const auto remedy = remedies.find(gang.gang); remedy != remedies.end())
+      note.note += ". It would start: " + remedy->second->text;
     notes.push_back(std::move(note));
   }
+  std::ranges::sort(notes, {}, &WaitingGangNote::gang);
   return notes;
 }
 
@@ -172,10 +174,11 @@ void AgentPlanner::plan(std::shared_ptr<const ClusterObjects> cluster, std::func
   });
 }
 
-void AgentPlanner::check(std::shared_ptr<const ClusterObjects> cluster, std::string plan_line, Exported done) {
-  push([this, cluster = std::move(cluster), line = std::move(plan_line), done = std::move(done)] {
-    auto exported = std::make_shared<Result<exporting::ExportedPlan>>(checked(*cluster, line));
-    post_([exported, done] { done(std::move(*exported)); });
+void AgentPlanner::check(std::shared_ptr<const ClusterObjects> cluster, std::shared_ptr<const PlannedSteps> steps,
+                         Exported done) {
+  push([this, cluster = std::move(cluster), steps = std::move(steps), done = std::move(done)] {
+    auto exported = std::make_shared<const Result<exporting::ExportedPlan>>(checked(*cluster, steps->plan));
+    post_([exported, done] { done(*exported); });
   });
 }
 
@@ -214,7 +217,7 @@ AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& clu
   try {
     return planned_whole(cluster);
   } catch (const std::exception& defect) {
-    return {cluster, defect_answer(1, {}, defect), std::make_shared<const PlannedPods>(), {}, {}};
+    return {cluster, defect_answer(1, {}, defect), std::make_shared<const PlannedPods>(), {}, {}, {}};
   }
 }
 
@@ -223,30 +226,37 @@ AgentPlan AgentPlanner::planned_whole(const std::shared_ptr<const ClusterObjects
   ParsedLine line = parse_objects(reader_, cluster->objects, kubernetes_at(cluster->time));
   const bool nominates = options_.mode == ApplyMode::kBindings || options_.mode == ApplyMode::kExtender;
   if (nominates && line.snapshot) held_.hold(*line.snapshot, options_.reader.policy.schedulers, cluster->time);
-  SeenPods seen;
-  Staleness staleness;
   PlannedPods pods;
+  AgentPlan plan{cluster, {}, {}, {}, {}, {}};
   const auto observe = [&](const SolvedLine& solved) {
-    seen = seen_pods(solved);
+    SeenPods seen = seen_pods(solved);
+    pods.waiting = notes_of(solved, seen.waiting);
+    pods.pending = std::move(seen.pending);
     if (options_.mode == ApplyMode::kExtender)
       pods.room = std::make_shared<OnlineRoom>(solved.problem, solved.solution.plan);
-    if (options_.mode == ApplyMode::kKai) staleness = staleness_of(solved);
+    if (options_.mode == ApplyMode::kKai) plan.staleness = staleness_of(solved);
+    if (options_.mode != ApplyMode::kNone) plan.steps = steps_of(solved, *cluster);
     observe_(solved);
   };
-  AgentPlan plan{cluster, answer_line(line, line.begun, solver_, options_.line, observe), {}, {}, {}};
-  plan.staleness = std::move(staleness);
-  if (!plan.answer.is_error) pods.waiting = notes_of(plan.answer.text, seen.waiting);
-  pods.pending = std::move(seen.pending);
+  plan.answer = answer_line(line, line.begun, solver_, options_.line, observe);
+  if (plan.answer.is_error) plan.steps.reset();
   plan.pods = std::make_shared<const PlannedPods>(std::move(pods));
   plan.elapsed = std::chrono::steady_clock::now() - begun;
   return plan;
 }
 
-Result<exporting::ExportedPlan> AgentPlanner::checked(const ClusterObjects& cluster, const std::string& plan_line) {
-  MUSTER_REQUIRE(options_.mode != ApplyMode::kNone);
+// The referee has passed the plan.
+std::shared_ptr<const PlannedSteps> AgentPlanner::steps_of(const SolvedLine& line,
+                                                           const ClusterObjects& cluster) const {
+  muster_v1::NamedPlan plan = muster_v1::named_plan(line.problem, line.solution.plan);
+  auto exported =
+      export_passed(line.problem, plan, exporting::identities_of(cluster.objects, plan), export_options_of(options_));
+  return std::make_shared<const PlannedSteps>(PlannedSteps{std::move(plan), std::move(exported)});
+}
+
+Result<exporting::ExportedPlan> AgentPlanner::checked(const ClusterObjects& cluster, const muster_v1::NamedPlan& plan) {
   try {
-    return export_objects(reader_, plan_line, cluster.objects, kubernetes_at(cluster.time),
-                          export_options_of(options_));
+    return export_objects(reader_, plan, cluster.objects, kubernetes_at(cluster.time), export_options_of(options_));
   } catch (const std::exception& defect) {
     return InputError{ErrorCode::kInternalError, "$", defect.what()};
   }

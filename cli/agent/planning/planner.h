@@ -1,4 +1,4 @@
-// Plans on a thread of its own: from the cluster's objects to a plan line, and from there to what is to be written.
+// Plans on a thread of its own: from the cluster's objects to a plan, and from there to what is to be written.
 #pragma once
 
 #include <condition_variable>
@@ -54,13 +54,13 @@ struct ClusterObjects {
 
 // A gang that the plan does not start, with a pod of it that waits.
 struct WaitingGangNote {
-  std::string gang, pod;     // as the plan line names them
+  std::string gang, pod;     // as the snapshot names them
   std::string reason, note;  // a code; a sentence, with the remedy if the plan has one
 };
 
 // A pod that waits, or is held by the import, whatever the plan says about it.
 struct PendingPod {
-  std::string name, gang;  // as the plan line names them
+  std::string name, gang;  // as the snapshot names them
 };
 
 // What a plan says about pods, beside its line.
@@ -70,11 +70,18 @@ struct PlannedPods {
   std::shared_ptr<OnlineRoom> room;  // that it leaves; only for the extender
 };
 
+// What the plan decides, and what carries that out in the cluster that it answers.
+struct PlannedSteps {
+  muster_v1::NamedPlan plan;
+  Result<exporting::ExportedPlan> exported;
+};
+
 struct AgentPlan {
   std::shared_ptr<const ClusterObjects> cluster;  // that it answers
   Answer answer;
   std::shared_ptr<const PlannedPods> pods;
-  Staleness staleness;  // mode `kai` only
+  std::shared_ptr<const PlannedSteps> steps;  // none: there is no plan, or the mode carries none out
+  Staleness staleness;                        // mode `kai` only
   std::chrono::duration<double> elapsed{};
 };
 
@@ -91,17 +98,17 @@ class AgentPlanner {
 
   // Each calls `done` on the owner's thread, in the order of the calls.
   void plan(std::shared_ptr<const ClusterObjects> cluster, std::function<void(AgentPlan)> done);
-  // What carries the plan line out, if the referee passes it as a plan of `cluster`, which may be later than the one
-  // that it was made for.
-  using Exported = std::function<void(Result<exporting::ExportedPlan>)>;
-  void check(std::shared_ptr<const ClusterObjects> cluster, std::string plan_line, Exported done);
+  // What carries the plan out in a cluster that has changed since, if the referee passes it as a plan of that one.
+  using Exported = std::function<void(const Result<exporting::ExportedPlan>&)>;
+  void check(std::shared_ptr<const ClusterObjects> cluster, std::shared_ptr<const PlannedSteps> steps, Exported done);
 
  private:
   void run();
   void push(std::function<void()> task);
   AgentPlan planned(const std::shared_ptr<const ClusterObjects>& cluster);
   AgentPlan planned_whole(const std::shared_ptr<const ClusterObjects>& cluster);
-  Result<exporting::ExportedPlan> checked(const ClusterObjects& cluster, const std::string& plan_line);
+  std::shared_ptr<const PlannedSteps> steps_of(const SolvedLine& line, const ClusterObjects& cluster) const;
+  Result<exporting::ExportedPlan> checked(const ClusterObjects& cluster, const muster_v1::NamedPlan& plan);
   kubernetes::KubernetesOptions kubernetes_at(Nanoseconds time) const;
 
   const AgentOptions& options_;

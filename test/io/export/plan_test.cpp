@@ -49,11 +49,11 @@ Result<ExportedPlan> attempt(const PlanToExport& it, const ExportOptions& option
                   {"solver", {{"origin", "none"}, {"proof", "heuristic"}, {"gap", 0}}}};
   const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line.dump(), nullptr);
   EXPECT_TRUE(plan) << plan.error().path << plan.error().message;
-  if (it.snapshot.empty()) return export_plan(*plan, ExportCluster(), options);
+  if (it.snapshot.empty()) return export_plan(plan->id, plan->named, ExportCluster(), options);
   const test::Case cluster = test::Case::of_line(it.snapshot);
   const Result<ObjectIdentities> identities = read_identities(it.snapshot);
   EXPECT_TRUE(identities) << identities.error().message;
-  return export_plan(*plan, ExportCluster(*identities, *cluster), options);
+  return export_plan(plan->id, plan->named, ExportCluster(*identities, *cluster), options);
 }
 
 std::vector<Json> lines(const PlanToExport& it, const ExportOptions& options) {
