@@ -67,10 +67,10 @@ class WholeModel {
         anti_affinity_(problem, base_),
         configuration_input_{problem, demand_, anti_affinity_},
         formulation_({problem, shares, demand_, zones_, supply_, anti_affinity_, rules_, before_, base_, false}),
-        listed_(supply_.rooms.size()) {
-    for (const formulation::ResidualClassIndex room : supply_.rooms.indices())
-      if (!add_listed(room))
-        for (std::int64_t n = 0; n < supply_.rooms[room].count(); ++n) add_node(room);
+        listed_(supply_.residuals.size()) {
+    for (const formulation::ResidualClassIndex residual : supply_.residuals.indices())
+      if (!add_listed(residual))
+        for (std::int64_t n = 0; n < supply_.residuals[residual].count(); ++n) add_node(residual);
   }
   WholeModel(const WholeModel&) = delete;
   WholeModel& operator=(const WholeModel&) = delete;
@@ -83,8 +83,8 @@ class WholeModel {
     formulation::FormulationSolution solution = formulation_.read(x);
     Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> configurations = listed_;
     for (const Node& node : nodes_) {
-      solution.configurations[node.room.value()].emplace_back(configurations[node.room].size(), 1);
-      configurations[node.room].push_back(content_of(node, x));
+      solution.configurations[node.residual.value()].emplace_back(configurations[node.residual].size(), 1);
+      configurations[node.residual].push_back(content_of(node, x));
     }
     const QueueBounds bounds = queue_bounds(problem_, before_);
     ClusterState state = base_;
@@ -102,8 +102,8 @@ class WholeModel {
   bool is_complete() const { return candidates_.complete; }
 
  private:
-  static constexpr std::size_t kMostStates = 20'000;   // while the configurations of one room class are listed
-  static constexpr std::size_t kMostListed = 400;      // maximal ones of one room class
+  static constexpr std::size_t kMostStates = 20'000;   // while the configurations of one residual class are listed
+  static constexpr std::size_t kMostListed = 400;      // maximal ones of one residual class
   static constexpr std::size_t kMostPatterns = 5'000;  // of one device
   using Counts = std::vector<std::pair<formulation::DemandIndex, std::int32_t>>;
 
@@ -123,7 +123,7 @@ class WholeModel {
   bool add_listed(formulation::ResidualClassIndex index) {
     if (anti_affinity_.spans_nodes()) return false;
     std::size_t states = kMostStates;
-    const auto all = formulation::enumerate_configurations(configuration_input_, supply_.rooms[index], states);
+    const auto all = formulation::enumerate_configurations(configuration_input_, supply_.residuals[index], states);
     if (!all) return false;
     std::vector<const formulation::Configuration*> maximal;
     for (const formulation::Configuration& one : *all) {
@@ -164,46 +164,46 @@ class WholeModel {
     std::vector<Pattern> patterns;
   };
   struct Node {
-    formulation::ResidualClassIndex room;
+    formulation::ResidualClassIndex residual;
     std::vector<std::int32_t> counts;  // columns, by position in ResidualClass::demands
-    std::vector<std::int32_t> stays;   // columns, by resident; of a pinned room
+    std::vector<std::int32_t> stays;   // columns, by resident; of a pinned residual class
     std::vector<Group> groups;
   };
 
   void add_node(formulation::ResidualClassIndex index) {
-    const formulation::ResidualClass& room = supply_.rooms[index];
-    Node node{index, {}, {}, groups_of(room)};
+    const formulation::ResidualClass& residual = supply_.residuals[index];
+    Node node{index, {}, {}, groups_of(residual)};
     std::vector<std::int32_t>& columns = node.counts;
-    for (std::size_t i = 0; i < room.demands.size(); ++i) {
-      const formulation::DemandIndex d = room.demands[i];
-      columns.push_back(model().add_column(0, static_cast<double>(room.stock[i]), true,
+    for (std::size_t i = 0; i < residual.demands.size(); ++i) {
+      const formulation::DemandIndex d = residual.demands[i];
+      columns.push_back(model().add_column(0, static_cast<double>(residual.stock[i]), true,
                                            fmt::format("a{}_{}", nodes_.size(), d.value())));
       for (const lp::Entry& entry : formulation_.entries_of(index, {{}, {{d, 1}}, {}, 0}))
         if (entry.row != formulation_.capacity_row(index)) model().add_entry(entry.row, columns.back(), entry.value);
     }
-    add_resources(room, columns);
-    add_devices(room, node);
-    add_anti_affinity(room, columns);
+    add_resources(residual, columns);
+    add_devices(residual, node);
+    add_anti_affinity(residual, columns);
     nodes_.push_back(std::move(node));
   }
 
-  void add_resources(const formulation::ResidualClass& room, const std::vector<std::int32_t>& columns) {
-    for (std::size_t r = 0; r < room.free.size(); ++r) {
+  void add_resources(const formulation::ResidualClass& residual, const std::vector<std::int32_t>& columns) {
+    for (std::size_t r = 0; r < residual.free.size(); ++r) {
       lp::LinearExpression used;
-      for (std::size_t i = 0; i < columns.size(); ++i) used.add(columns[i], class_of(room.demands[i]).request[r]);
+      for (std::size_t i = 0; i < columns.size(); ++i) used.add(columns[i], class_of(residual.demands[i]).request[r]);
       if (!used.terms.empty())
-        model().add_constraint(used, -lp::kInfinity, static_cast<double>(room.free[r]),
-                               fmt::format("room{}_{}", nodes_.size(), r));
+        model().add_constraint(used, -lp::kInfinity, static_cast<double>(residual.free[r]),
+                               fmt::format("residual{}_{}", nodes_.size(), r));
     }
   }
 
-  std::vector<Group> groups_of(const formulation::ResidualClass& room) const {
+  std::vector<Group> groups_of(const formulation::ResidualClass& residual) const {
     std::vector<Group> groups;
-    for (std::size_t device = 0; device < room.free_devices.size(); ++device) {
-      Group group{room.free_devices[device], {}, {}, {}};
-      for (std::size_t j = 0; room.pinned && j < room.residents.size(); ++j)
-        if (std::ranges::find(room.residents[j].devices, static_cast<std::int32_t>(device)) !=
-            room.residents[j].devices.end())
+    for (std::size_t device = 0; device < residual.free_devices.size(); ++device) {
+      Group group{residual.free_devices[device], {}, {}, {}};
+      for (std::size_t j = 0; residual.pinned && j < residual.residents.size(); ++j)
+        if (std::ranges::find(residual.residents[j].devices, static_cast<std::int32_t>(device)) !=
+            residual.residents[j].devices.end())
           group.residents.push_back(j);
       auto same = std::ranges::find_if(
           groups, [&](const Group& other) { return other.free == group.free && other.residents == group.residents; });
@@ -213,23 +213,23 @@ class WholeModel {
     return groups;
   }
 
-  void add_devices(const formulation::ResidualClass& room, Node& node) {
-    const NodeClass& node_class = problem_.node_classes[room.node_class];
+  void add_devices(const formulation::ResidualClass& residual, Node& node) {
+    const NodeClass& node_class = problem_.node_classes[residual.node_class];
     std::map<DeviceUnits, lp::LinearExpression> in_use;  // less what the patterns hold; by share
     Sizes stock;
-    for (std::size_t i = 0; i < room.demands.size(); ++i) {
-      const PodClass& pod_class = class_of(room.demands[i]);
+    for (std::size_t i = 0; i < residual.demands.size(); ++i) {
+      const PodClass& pod_class = class_of(residual.demands[i]);
       if (pod_class.gpu.kind == GpuRequestKind::kNone) continue;
       if (pod_class.gpu.kind != GpuRequestKind::kWhole && pod_class.gpu.devices > 1)
         throw std::runtime_error("a pod shares several devices");
-      if (room.pinned && is_stay(room.demands[i])) continue;
+      if (residual.pinned && is_stay(residual.demands[i])) continue;
       const DeviceUnits units = share_units(pod_class, node_class);
       in_use[units].add(node.counts[i], pod_class.gpu.devices);
-      stock[units] += room.stock[i] * pod_class.gpu.devices;
+      stock[units] += residual.stock[i] * pod_class.gpu.devices;
     }
-    if (room.pinned) add_residents(room, node);
+    if (residual.pinned) add_residents(residual, node);
     for (Group& group : node.groups) {
-      group.patterns = patterns_of(room, node_class, group, stock);
+      group.patterns = patterns_of(residual, node_class, group, stock);
       add_group(group, node, in_use);
     }
     for (const auto& [units, expression] : in_use)
@@ -254,23 +254,24 @@ class WholeModel {
       model().add_constraint(expression, 0, lp::kInfinity, fmt::format("held{}_{}", nodes_.size(), j));
   }
 
-  void add_residents(const formulation::ResidualClass& room, Node& node) {
+  void add_residents(const formulation::ResidualClass& residual, Node& node) {
     std::map<formulation::DemandIndex, lp::LinearExpression> staying;
-    for (std::size_t j = 0; j < room.residents.size(); ++j) {
+    for (std::size_t j = 0; j < residual.residents.size(); ++j) {
       node.stays.push_back(model().add_column(0, 1, true, fmt::format("r{}_{}", nodes_.size(), j)));
-      staying[room.residents[j].stay].add(node.stays.back(), 1);
+      staying[residual.residents[j].stay].add(node.stays.back(), 1);
     }
-    for (std::size_t i = 0; i < room.demands.size(); ++i) {
-      const auto found = staying.find(room.demands[i]);
+    for (std::size_t i = 0; i < residual.demands.size(); ++i) {
+      const auto found = staying.find(residual.demands[i]);
       if (found == staying.end()) continue;
       found->second.add(node.counts[i], -1);
-      model().add_constraint(found->second, 0, 0, fmt::format("stays{}_{}", nodes_.size(), room.demands[i].value()));
+      model().add_constraint(found->second, 0, 0,
+                             fmt::format("stays{}_{}", nodes_.size(), residual.demands[i].value()));
     }
   }
 
   // What a device of the group can hold in addition to each set of its residents: the multisets of shares to which none
   // can be added.
-  std::vector<Pattern> patterns_of(const formulation::ResidualClass& room, const NodeClass& node_class,
+  std::vector<Pattern> patterns_of(const formulation::ResidualClass& residual, const NodeClass& node_class,
                                    const Group& group, const Sizes& stock) const {
     if (group.residents.size() > 12) throw std::runtime_error("too many pods run on one device");
     std::vector<Pattern> patterns;
@@ -280,7 +281,7 @@ class WholeModel {
       for (std::size_t k = 0; k < group.residents.size(); ++k)
         if ((set >> k & 1) != 0) {
           pattern.residents.push_back(group.residents[k]);
-          free -= share_units(class_of(room.residents[group.residents[k]].stay), node_class);
+          free -= share_units(class_of(residual.residents[group.residents[k]].stay), node_class);
         }
       if (free >= 0) fill(free, stock.rbegin(), stock, pattern, patterns);
       if (patterns.size() > kMostPatterns) throw std::runtime_error("a device can be shared in too many ways");
@@ -351,19 +352,20 @@ class WholeModel {
 
   // The solution's pods on one node, one by one, each on devices whose patterns hold it.
   formulation::Configuration content_of(const Node& node, const std::vector<double>& x) const {
-    const formulation::ResidualClass& room = supply_.rooms[node.room];
+    const formulation::ResidualClass& residual = supply_.residuals[node.residual];
     std::map<DeviceUnits, std::vector<std::int32_t>> slots;  // devices, once for each sharer that their pattern holds
     for (const Group& group : node.groups) open_slots(group, x, slots);
     formulation::Configuration content;
     for (std::size_t j = 0; j < node.stays.size(); ++j)
       if (count_of(node.stays[j], x) > 0)
-        content.steps.push_back({room.residents[j].stay, room.residents[j].devices, static_cast<std::int32_t>(j)});
-    for (std::size_t i = 0; i < room.demands.size(); ++i) {
-      const formulation::DemandIndex d = room.demands[i];
-      if (room.pinned && is_stay(d)) continue;
+        content.steps.push_back(
+            {residual.residents[j].stay, residual.residents[j].devices, static_cast<std::int32_t>(j)});
+    for (std::size_t i = 0; i < residual.demands.size(); ++i) {
+      const formulation::DemandIndex d = residual.demands[i];
+      if (residual.pinned && is_stay(d)) continue;
       const GpuRequest& gpu = class_of(d).gpu;
       const DeviceUnits units =
-          gpu.kind == GpuRequestKind::kNone ? 0 : share_units(class_of(d), problem_.node_classes[room.node_class]);
+          gpu.kind == GpuRequestKind::kNone ? 0 : share_units(class_of(d), problem_.node_classes[residual.node_class]);
       for (std::int64_t n = count_of(node.counts[i], x); n > 0; --n) {
         formulation::Configuration::Step step{d, {}, -1};
         std::vector<std::int32_t>& free = slots[units];
@@ -387,13 +389,13 @@ class WholeModel {
   }
 
   // Pods that run next to each other may continue; placed pods have to respect all others.
-  void add_anti_affinity(const formulation::ResidualClass& room, const std::vector<std::int32_t>& columns) {
+  void add_anti_affinity(const formulation::ResidualClass& residual, const std::vector<std::int32_t>& columns) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       std::vector<std::size_t> others;
       for (std::size_t other = i; other < columns.size(); ++other)
-        if (!is_stay(room.demands[other]) &&
-            anti_affinity_.conflict(demand_.classes[room.demands[i]].pod_class,
-                                    demand_.classes[room.demands[other]].pod_class, room.nodes.front()))
+        if (!is_stay(residual.demands[other]) &&
+            anti_affinity_.conflict(demand_.classes[residual.demands[i]].pod_class,
+                                    demand_.classes[residual.demands[other]].pod_class, residual.nodes.front()))
           others.push_back(other);
       if (others.empty()) continue;
       if (others.front() == i) {
@@ -404,13 +406,13 @@ class WholeModel {
       const std::int32_t is_here = model().add_column(0, 1, true, fmt::format("h{}_{}", nodes_.size(), i));
       lp::LinearExpression own;
       own.add(columns[i], 1);
-      own.add(is_here, -room.stock[i]);
+      own.add(is_here, -residual.stock[i]);
       model().add_constraint(own, -lp::kInfinity, 0, fmt::format("here{}_{}", nodes_.size(), i));
       for (const std::size_t other : others) {
         lp::LinearExpression foreign;
         foreign.add(columns[other], 1);
-        foreign.add(is_here, room.stock[other]);
-        model().add_constraint(foreign, -lp::kInfinity, static_cast<double>(room.stock[other]),
+        foreign.add(is_here, residual.stock[other]);
+        model().add_constraint(foreign, -lp::kInfinity, static_cast<double>(residual.stock[other]),
                                fmt::format("apart{}_{}", nodes_.size(), i));
       }
     }
@@ -428,7 +430,7 @@ class WholeModel {
   formulation::ConfigurationInput configuration_input_;
   formulation::Formulation formulation_;
   Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> listed_;
-  std::vector<Node> nodes_;  // put in by themselves, those of a room class together
+  std::vector<Node> nodes_;  // put in by themselves, those of a residual class together
 };
 
 }  // namespace muster::bench

@@ -62,7 +62,7 @@ class Adviser {
 
   // Writes what is new, at most kMostEvents at once: the others follow with the next plan.
   void tell(const std::vector<WaitingGangNote>& waiting, const api_server::ObjectStore& objects);
-  // The same on the objects of groups (group_marks.h).
+  // The same on the objects of groups (GroupMarks).
   void mark(const std::vector<WaitingGangNote>& waiting, const api_server::ObjectStore& objects) {
     marks_.mark(waiting, objects);
   }

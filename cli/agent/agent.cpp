@@ -53,6 +53,23 @@ class StatusServer {
 // What keeps the agent from planning. The first three end with a change of the cluster, of a watch or of the Lease.
 enum class Obstacle : std::uint8_t { kUnread, kInterrupted, kFollows, kUnseen, kNone };
 
+// `interrupted`: the kind whose watch is.
+std::string text_of(Obstacle obstacle, const std::string& interrupted) {
+  switch (obstacle) {
+    case Obstacle::kNone:
+      return "";
+    case Obstacle::kUnread:
+      return "the cluster has not been read yet";
+    case Obstacle::kInterrupted:
+      return "the watch of " + interrupted + " is interrupted";
+    case Obstacle::kFollows:
+      return "another agent leads";
+    case Obstacle::kUnseen:
+      break;
+  }
+  return "the last writes have not come back";
+}
+
 api_server::ClusterWatchOptions watch_options(const kubernetes::KubernetesOptions& kubernetes) {
   api_server::ClusterWatchOptions options;
   options.seed = std::random_device()();
@@ -169,22 +186,6 @@ class Agent::Implementation {
     return runner_.are_seen(watch_.objects()) ? Obstacle::kNone : Obstacle::kUnseen;
   }
 
-  std::string text_of(Obstacle obstacle) const {
-    switch (obstacle) {
-      case Obstacle::kNone:
-        return "";
-      case Obstacle::kUnread:
-        return "the cluster has not been read yet";
-      case Obstacle::kInterrupted:
-        return "the watch of " + interrupted() + " is interrupted";
-      case Obstacle::kFollows:
-        return "another agent leads";
-      case Obstacle::kUnseen:
-        break;
-    }
-    return "the last writes have not come back";
-  }
-
   // A kind that was listed and is not being watched now, so that its objects may be old; empty: there is none.
   std::string interrupted() const {
     for (const api_server::KindReport& kind : watch_.objects().reports()) {
@@ -199,7 +200,7 @@ class Agent::Implementation {
   void consider() {
     if (cycle_.is_stopping) return;
     const Obstacle found = obstacle();
-    cycle_.blocked = text_of(found);
+    cycle_.blocked = text_of(found, interrupted());
     publish();
     if (extender_) extender_->block(found == Obstacle::kUnseen ? "" : cycle_.blocked);
     if (cycle_.is_busy || (found != Obstacle::kNone && found != Obstacle::kUnseen)) return;

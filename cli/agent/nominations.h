@@ -1,6 +1,7 @@
 // status.nominatedNodeName of pods: which node is meant for a pod before it is bound.
 //
-//   - A pod that starts once others have left holds its room that way (held_room.h), after a crash of the agent, too.
+//   - A pod that starts once others have left holds its room that way (cli/agent/planning/planner.h), after a crash of
+//   the agent, too.
 //   - In the mode extender, so does one that starts now: the change makes kube-scheduler try the pod again, first on
 //     that node.
 #pragma once

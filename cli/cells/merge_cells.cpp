@@ -128,14 +128,14 @@ bool tell(const Ledger& ledger, const cells::CellPlans& plans, const cells::Merg
   return missing.empty() && merged.refused.empty();
 }
 
-struct Told {
+struct Reported {
   explain::Report report;
   muster_v1::SolverStatement solver;
 };
 
-Told describe(const Problem& problem, const FairShares& shares, const cells::ProvenPlan& proven,
-              Clock::time_point until) {
-  Told told;
+Reported describe(const Problem& problem, const FairShares& shares, const cells::ProvenPlan& proven,
+                  Clock::time_point until) {
+  Reported told;
   const Plan& plan = proven.plan.plan;
   explain::ReportInput input{plan, proven.plan.levels, proven.bounds, false};
   input.stop = [until] { return Clock::now() >= until; };
@@ -196,7 +196,7 @@ int merge_cells(const Settings& settings, Console& console) {
                    {until, options.solve.threads, std::string(kOwnProgram)});
   for (const std::string& defect : proven.defects) console.say(Severity::kError, defect);
   const double proving_ms = milliseconds_since(proving);
-  Told told = describe(problem, shares, proven, std::max(until, Clock::now()));
+  Reported told = describe(problem, shares, proven, std::max(until, Clock::now()));
   told.solver.budget_ms = std::chrono::duration<double, std::milli>(std::chrono::nanoseconds(options.budget)).count();
   told.solver.elapsed_ms = milliseconds_since(start);
   told.solver.phases_ms = {

@@ -16,7 +16,7 @@
 namespace muster::generator {
 
 // What the snapshot is about: drawn at random from the shares below, or one situation of policy that is hard at scale
-// (generator_situations.h).
+// (situations.h).
 enum class Situation : std::uint8_t { kDrawn, kReclaimGang, kReclaimSingles, kConsolidate, kUnplaceable };
 
 // The nodes. Every node has the same resources.

@@ -4,7 +4,7 @@
 // Large neighbourhood search (Shaw 1998; ruin and recreate, Schrimpf et al. 2000). Part of the placements on a few
 // nodes is destroyed and repaired in another way, together with waiting pods. A change is kept if it improves the
 // levels, or is equal in all of them and leaves more capacity that the expected workload can use. Gangs that differ
-// only in their age swap places directly (seniority_exchange.h). Evictions and moves do not change.
+// only in their age swap places directly (SeniorityExchange). Evictions and moves do not change.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // No candidate is ever left out: on occupied clusters a cap on candidates costs points of the objective. Each
 // frequently requested class of pods has a ranking of the nodes that it fits on (node_ranking.h), which follows the
-// state. Other pods are compared with all nodes, by cells of similar ones (node_cells.h) if that pays.
+// state. Other pods are compared with all nodes, by cells of similar ones (NodeCells) if that pays.
 #pragma once
 
 #include <cstdint>

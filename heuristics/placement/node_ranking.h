@@ -1,6 +1,6 @@
 // The nodes that pods of one class fit on, best first, found by an index that follows the state.
 //
-// The ranking holds nodes in a heap by score, and a bound for each cell of nodes (node_cells.h) that has not been
+// The ranking holds nodes in a heap by score, and a bound for each cell of nodes (NodeCells) that has not been
 // examined. A cell is examined when nothing in the heap is better than its bound. Nodes that have changed since the
 // last request are examined again; stale entries of the heap are skipped when they come up.
 #pragma once

@@ -33,7 +33,7 @@ class PreemptionPlanner {
 
   // Whether any action of the policy could make room at all.
   bool is_allowed() const { return inputs_.problem.snapshot->policy.actions.place; }
-  // See free_total.h.
+  // As the free function of that name.
   bool devices_fit_total(const PodClass& pod_class, std::int64_t pods) const {
     return muster::preemption::devices_fit_total(inputs_.state, pod_class, pods);
   }

@@ -4,7 +4,7 @@
 // A pod that has such a rule may need others before it, and a pod that is only matched may block those after it. So
 // pods that have rules are bound as soon as they pass, and those that have none when no other passes. If one constraint
 // applies to all pods that it counts, this finds an order whenever one exists: whichever pod is bound next, one that
-// goes to the emptiest domain left passes. If several rules interfere, an order is searched for (binding_search.h).
+// goes to the emptiest domain left passes. If several rules interfere, an order is searched for.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Everything here runs on the one thread that runs the io_context: calls and handlers. Handlers are never called from
 // within the call that names them. Connections are kept alive and used again; there are at most
 // `ApiLimits::max_connections` for requests, and further requests wait. Each stream has a connection of its own beside
-// those. Each request has the current token (credentials.h); one that is answered by 401 is sent once more if the file
+// those. Each request has the current token (Credentials); one that is answered by 401 is sent once more if the file
 // has another token by then. Not handled: HTTP/2, compression (never asked for), redirects, proxies of the environment,
 // client certificates.
 #pragma once

@@ -67,7 +67,7 @@ struct ServerAddress {
   std::string host, port;      // an IPv6 address without its brackets
   std::string base_path;       // before each target: "" or "/k8s/clusters/c-1"
   std::string ca_file;         // PEM, read again for each connection; empty: the authorities of the system
-  std::string token_file;      // credentials.h; empty: requests without a token
+  std::string token_file;      // read by Credentials; empty: requests without a token
   std::string namespace_name;  // that Muster runs in; empty: unknown
 
   // "https://[fd00::1]:6443/k8s/clusters/c-1"

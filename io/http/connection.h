@@ -1,4 +1,4 @@
-// One connection of the HTTP server, and the state shared by all connections; internal to http_server.h.
+// One connection of the HTTP server, and the state shared by all connections; internal to server.h.
 #pragma once
 
 #include <atomic>

@@ -20,7 +20,7 @@ struct VictimKind {
   std::int32_t priority = 0;
   bool preempt_protected = false;
   std::uint32_t reclaim_protected = 0;  // bit i: by the minimum run time set at ancestor i (0: the queue itself)
-  bool held = false;                    // by disruption budgets, see reasons_budgets.h
+  bool held = false;                    // by disruption budgets, see held_by_budgets
   friend auto operator<=>(const VictimKind&, const VictimKind&) = default;
 };
 

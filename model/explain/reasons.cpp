@@ -85,12 +85,12 @@ Verdict ReasonTeller::tell_subject(const ReasonSubject& subject) {
 // list is reported; of several ways to the minimum for which it holds, the way that lacks the fewest pods. "Evictions
 // would not help enough" requires that it holds for all of the ways.
 Verdict ReasonTeller::decide(const ReasonSubject& subject) {
-  Told best;
+  Reported best;
   bool is_never_enough = subject.others.size() < kMostNeeds;
   for (const GangNeed& need : subject.others) {
     ReasonSubject choice = subject;
     choice.need = need;
-    Told next = decide_choice(choice);
+    Reported next = decide_choice(choice);
     is_never_enough = is_never_enough && next.verdict.make_room == MakeRoomCode::kNotEnough;
     const bool is_first = &need == &subject.others.front();
     if (is_first || next.is_told_before(best)) best = std::move(next);
@@ -101,8 +101,8 @@ Verdict ReasonTeller::decide(const ReasonSubject& subject) {
   return std::move(best.verdict);
 }
 
-bool ReasonTeller::Told::is_told_before(const Told& other) const {
-  const auto key = [](const Told& told) {
+bool ReasonTeller::Reported::is_told_before(const Reported& other) const {
+  const auto key = [](const Reported& told) {
     return std::tuple(-static_cast<std::int64_t>(rank_of(told.verdict.reason.code)), told.left, told.of);
   };
   return key(*this) < key(other);
@@ -125,8 +125,8 @@ Reason ReasonTeller::reason(const ReasonSubject& subject, std::string& sentence)
   return {bound.code};
 }
 
-ReasonTeller::Told ReasonTeller::decide_choice(const ReasonSubject& subject) {
-  Told told;
+ReasonTeller::Reported ReasonTeller::decide_choice(const ReasonSubject& subject) {
+  Reported told;
   std::string sentence;
   told.verdict.reason = reason(subject, sentence);
   const bool fits_already = may_fit(told.verdict.reason.code);
@@ -151,7 +151,7 @@ void ReasonTeller::tell_missing_shares(Verdict& verdict) {
                      " are not counted: only gpu, cpu and memory have quotas and fair shares.";
 }
 
-void ReasonTeller::tell_tally(const ReasonSubject& subject, const std::string& sentence, Told& told) {
+void ReasonTeller::tell_tally(const ReasonSubject& subject, const std::string& sentence, Reported& told) {
   const GangNeed& need = subject.need;
   if (need.items.empty()) return;
   std::int64_t left = 0;

@@ -43,17 +43,17 @@ class ReasonTeller {
   bool has_counted(GangIndex gang) const;
 
  private:
-  struct Told {
+  struct Reported {
     Verdict verdict;
     std::int64_t left = 0, of = 0;  // of its pods
-    bool is_told_before(const Told& other) const;
+    bool is_told_before(const Reported& other) const;
   };
 
   Verdict tell_subject(const ReasonSubject& subject);
   Verdict decide(const ReasonSubject& subject);
   Reason reason(const ReasonSubject& subject, std::string& sentence);
-  Told decide_choice(const ReasonSubject& subject);
-  void tell_tally(const ReasonSubject& subject, const std::string& sentence, Told& told);
+  Reported decide_choice(const ReasonSubject& subject);
+  void tell_tally(const ReasonSubject& subject, const std::string& sentence, Reported& told);
   static void tell_missing_shares(Verdict& verdict);
   BlockerTally tally_of(const ReasonSubject& subject, std::int64_t* left);
 

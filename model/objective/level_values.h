@@ -1,4 +1,4 @@
-// The parts that the levels are computed of. Internal to evaluation.h and levels_bounds.h.
+// The parts that the levels are computed of. Internal to evaluation.h and level_bounds.h.
 #pragma once
 
 #include <array>

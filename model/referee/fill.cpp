@@ -21,12 +21,12 @@ class BestChoice {
   BestChoice(std::span<const FillItem> items, std::vector<std::size_t> positions, MicroGpu unit, std::size_t room);
 
   std::size_t filled() const { return filled_; }
-  void tell(std::vector<Turn>& turns) const;
+  void tell(std::vector<Inclusion>& turns) const;
 
  private:
   struct Kept {
     std::size_t position = 0;
-    Turn turn = Turn::kOpen;
+    Inclusion turn = Inclusion::kOpen;
   };
 
   std::size_t units(std::size_t position) const { return static_cast<std::size_t>(items_[position].gpus / unit_); }
@@ -107,12 +107,12 @@ void BestChoice::trace_back() {
       if ((how & kWith) != 0) before[sum - size] = 1;
       seen |= how;
     }
-    kept_[i].turn = seen == kWith ? Turn::kYes : seen == kWithout ? Turn::kNo : Turn::kOpen;
+    kept_[i].turn = seen == kWith ? Inclusion::kYes : seen == kWithout ? Inclusion::kNo : Inclusion::kOpen;
     on_way.swap(before);
   }
 }
 
-void BestChoice::tell(std::vector<Turn>& turns) const {
+void BestChoice::tell(std::vector<Inclusion>& turns) const {
   // By size: the least senior that are kept, whether some are as senior and spare, and whether a best choice has any.
   struct Last {
     std::int64_t seniority = 0;
@@ -124,12 +124,13 @@ void BestChoice::tell(std::vector<Turn>& turns) const {
   for (const Kept& kept : kept_) {
     Last& of_size = last[units(kept.position)];
     const bool is_last = of_size.seniority == items_[kept.position].seniority;
-    of_size.are_chosen |= is_last && kept.turn != Turn::kNo;
+    of_size.are_chosen |= is_last && kept.turn != Inclusion::kNo;
     // A spare one may take its place.
-    turns[kept.position] = is_last && of_size.have_spare && kept.turn == Turn::kYes ? Turn::kOpen : kept.turn;
+    turns[kept.position] = is_last && of_size.have_spare && kept.turn == Inclusion::kYes ? Inclusion::kOpen : kept.turn;
   }
-  for (const std::size_t spare : spare_) turns[spare] = last[units(spare)].are_chosen ? Turn::kOpen : Turn::kNo;
-  for (const std::size_t position : dropped_) turns[position] = Turn::kNo;
+  for (const std::size_t spare : spare_)
+    turns[spare] = last[units(spare)].are_chosen ? Inclusion::kOpen : Inclusion::kNo;
+  for (const std::size_t position : dropped_) turns[position] = Inclusion::kNo;
 }
 
 MicroGpu common_divisor(std::span<const FillItem> items, const std::vector<std::size_t>& positions) {
@@ -142,17 +143,17 @@ MicroGpu common_divisor(std::span<const FillItem> items, const std::vector<std::
 class Filling {
  public:
   Filling(std::span<const FillItem> items, MicroGpu room)
-      : items_(items), room_(room), turns_(items.size(), Turn::kOpen) {
+      : items_(items), room_(room), turns_(items.size(), Inclusion::kOpen) {
     for (const FillItem& item : items) unit_ = std::gcd(unit_, item.gpus);
   }
   void add_priority(std::size_t begin, std::size_t end);
-  const std::vector<Turn>& turns() const { return turns_; }
+  const std::vector<Inclusion>& turns() const { return turns_; }
 
  private:
   std::span<const FillItem> items_;
   MicroGpu room_, unit_ = 0;
   bool is_known_ = true;  // what is left
-  std::vector<Turn> turns_;
+  std::vector<Inclusion> turns_;
 };
 
 void Filling::add_priority(std::size_t begin, std::size_t end) {
@@ -160,7 +161,7 @@ void Filling::add_priority(std::size_t begin, std::size_t end) {
   Wide sum = 0;
   for (std::size_t i = begin; i < end; ++i) {
     if (items_[i].gpus > room_) {
-      turns_[i] = Turn::kNo;
+      turns_[i] = Inclusion::kNo;
     } else {
       fitting.push_back(i);
       sum += items_[i].gpus;
@@ -168,7 +169,7 @@ void Filling::add_priority(std::size_t begin, std::size_t end) {
   }
   if (!is_known_ || fitting.empty()) return;
   if (sum <= room_) {
-    for (const std::size_t i : fitting) turns_[i] = Turn::kYes;
+    for (const std::size_t i : fitting) turns_[i] = Inclusion::kYes;
     room_ -= static_cast<MicroGpu>(sum);
     return;
   }
@@ -182,7 +183,7 @@ void Filling::add_priority(std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-std::vector<Turn> fill(std::span<const FillItem> items, MicroGpu room) {
+std::vector<Inclusion> fill(std::span<const FillItem> items, MicroGpu room) {
   Filling filling(items, room);
   for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
     while (end < items.size() && items[end].priority == items[begin].priority) ++end;

@@ -21,10 +21,10 @@ struct FillItem {
 };
 
 // Whether an item is in all best choices, in none, or in some (or that it is not known).
-enum class Turn : std::uint8_t { kYes, kNo, kOpen };
+enum class Inclusion : std::uint8_t { kYes, kNo, kOpen };
 
 // By item. Items are in turn: higher priorities first. Beyond 2,048 units what is not plain stays open.
-std::vector<Turn> fill(std::span<const FillItem> items, MicroGpu room);
+std::vector<Inclusion> fill(std::span<const FillItem> items, MicroGpu room);
 
 // Which nodes large gangs take, and when these are expected to be empty (docs/semantics.md, "Reservations", rule 2).
 class EmptyNodes {

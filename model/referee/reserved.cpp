@@ -45,7 +45,7 @@ struct WaitingGang {
   Nanoseconds end = 0;  // if it starts now
   bool has_waited = false;
   bool is_without_nodes = false;  // it is large, and there are too few nodes for it
-  Turn turn = Turn::kNo;
+  Inclusion turn = Inclusion::kNo;
   GangIndex kept_back_for{};
 
   bool is_large() const { return gpus >= kLargeGang; }
@@ -94,7 +94,7 @@ class Reservations {
   bool bounds_hold_all_turns(QueueIndex leaf) const;
   void note_usage();
   bool suits_some_node(PodIndex pod);
-  static bool is_open(const WaitingGang* gang) { return gang->turn == Turn::kOpen; }
+  static bool is_open(const WaitingGang* gang) { return gang->turn == Inclusion::kOpen; }
   bool is_undecided(const WaitingGang& gang) const;
   KeptBack result() const;
 
@@ -223,7 +223,7 @@ void Reservations::give_turns(const QuotaQueue& queue) const {
   for (const WaitingGang* gang : queue.waiting) {
     if (queue.may_have_turn(*gang)) items.push_back({gang->gpus, gang->seniority, gang->priority});
   }
-  const std::vector<Turn> turns = fill(items, queue.free);
+  const std::vector<Inclusion> turns = fill(items, queue.free);
   std::size_t next = 0;
   for (WaitingGang* gang : queue.waiting) {
     if (queue.may_have_turn(*gang)) gang->turn = turns[next++];
@@ -234,8 +234,8 @@ void Reservations::take_nodes() {
   blocked_.assign(problem_.queues.size(), Blocked{});
   std::vector<WaitingGang*> large;
   for (WaitingGang& gang : waiting_) {
-    if (!gang.is_large() || gang.turn == Turn::kNo) continue;
-    nodes_are_open_ = gang.turn == Turn::kOpen;
+    if (!gang.is_large() || gang.turn == Inclusion::kNo) continue;
+    nodes_are_open_ = gang.turn == Inclusion::kOpen;
     if (nodes_are_open_) break;  // those after it may or may not find nodes taken
     large.push_back(&gang);
   }
@@ -258,7 +258,7 @@ void Reservations::take_nodes() {
 void Reservations::keep_for_blocked(QueueIndex index) {
   const Blocked& first = blocked_[index];
   for (WaitingGang* gang : queues_[index].waiting) {
-    if (queues_[index].may_have_turn(*gang) && gang->turn == Turn::kNo && gang->end > first.until)
+    if (queues_[index].may_have_turn(*gang) && gang->turn == Inclusion::kNo && gang->end > first.until)
       gang->kept_back_for = first.gang;
   }
 }
@@ -273,12 +273,12 @@ void Reservations::keep_for_turns(QueueIndex index) {
     while (end < queue.waiting.size() && queue.waiting[end]->priority == queue.waiting[at]->priority) ++end;
     const std::span<WaitingGang*> equals = std::span(queue.waiting).subspan(at, end - at);
     for (const WaitingGang* gang : equals) {
-      if (gang->turn != Turn::kYes || gang->is_without_nodes || !waits_for_devices_alone(gang->gang)) continue;
+      if (gang->turn != Inclusion::kYes || gang->is_without_nodes || !waits_for_devices_alone(gang->gang)) continue;
       left -= gang->gpus;
       if (keeper.is_none()) keeper = gang->gang;
     }
     for (WaitingGang* gang : equals) {
-      if (keeper.is_none() || gang->turn == Turn::kYes || !queue.may_have_turn(*gang)) continue;
+      if (keeper.is_none() || gang->turn == Inclusion::kYes || !queue.may_have_turn(*gang)) continue;
       if (gang->gpus <= left) {
         left -= gang->gpus;
       } else {
@@ -347,7 +347,7 @@ void Reservations::note_usage() {
     add_limited(pod.gang, [&](ResourceIndex resource) { return pod_class.request[resource.value()]; });
   }
   for (const WaitingGang& gang : waiting_) {
-    if (gang.turn == Turn::kNo) continue;
+    if (gang.turn == Inclusion::kNo) continue;
     const auto least = [&](ResourceIndex resource) {
       return least_for_minimum(problem_, problem_.gangs[gang.gang],
                                [&](PodIndex pod) { return problem_.class_of(pod).request[resource.value()]; });
@@ -376,12 +376,12 @@ bool Reservations::suits_some_node(PodIndex pod) {
 
 // Of one that is not kept back for certain.
 bool Reservations::is_undecided(const WaitingGang& gang) const {
-  if (!queues_[gang.queue].fits(gang) || gang.turn == Turn::kYes) return false;
+  if (!queues_[gang.queue].fits(gang) || gang.turn == Inclusion::kYes) return false;
   const Blocked& first = blocked_[gang.queue];
   if (nodes_are_open_) return true;
   if (first.gang.is_none())  // usage counts across queues
     return std::ranges::any_of(waiting_, [](const WaitingGang& other) { return is_open(&other); });
-  return gang.turn == Turn::kOpen && gang.end > first.until;
+  return gang.turn == Inclusion::kOpen && gang.end > first.until;
 }
 
 KeptBack Reservations::result() const {

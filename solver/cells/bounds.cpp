@@ -50,7 +50,7 @@ class WholeProof {
                                     std::vector<std::string>& defects) {
     MUSTER_REQUIRE(is_ready() && !may_leave());
     RestrictedMaster& whole = preparation_.whole;
-    const bool has_grids = whole.supply.rooms.size() > kTuning.size.many_kinds;
+    const bool has_grids = whole.supply.residuals.size() > kTuning.size.many_kinds;
     if (!whole.formulation && !whole.formulate(false, deadline_)) return std::nullopt;
     const std::vector<LevelId> ids = level_ids(problem_);
     for (std::size_t i = 0; i < level; ++i)

@@ -29,7 +29,7 @@ SumRows::SumRows(const Problem& problem, const formulation::Demand& demand, cons
       formulation_(formulation),
       model_(formulation.model()),
       anchored_(problem, demand, base, formulation),
-      pool_of_(supply.rooms.size(), 0) {}
+      pool_of_(supply.residuals.size(), 0) {}
 
 void SumRows::add() {
   make_pools();
@@ -45,27 +45,27 @@ void SumRows::add() {
 
 // --- pools and shapes
 
-// Merging rooms that take different classes only makes the rows weaker: all of a zone are one pool if there would be
-// too many columns.
+// Merging residual classes that take different classes only makes the rows weaker: all of a zone are one pool if there
+// would be too many columns.
 void SumRows::make_pools() {
   std::map<std::pair<formulation::ZoneIndex, std::vector<formulation::DemandIndex>>, std::size_t> index;
   const auto collect = [&](bool by_demands) {
     index.clear();
     pools_.clear();
-    for (const formulation::ResidualClassIndex room : supply_.rooms.indices()) {
-      const formulation::ResidualClass& r = supply_.rooms[room];
+    for (const formulation::ResidualClassIndex residual : supply_.residuals.indices()) {
+      const formulation::ResidualClass& r = supply_.residuals[residual];
       const auto [found, is_new] =
           index.try_emplace({r.zone, by_demands ? r.demands : std::vector<formulation::DemandIndex>{}}, pools_.size());
       if (is_new) pools_.push_back({{}, std::vector<Amount>(problem_.resource_count, 0), 0, {}, {}});
-      pool_of_[room] = found->second;
-      pools_[found->second].rooms.push_back(room);
+      pool_of_[residual] = found->second;
+      pools_[found->second].residuals.push_back(residual);
     }
   };
   collect(true);
   if (pools_.size() * formulation_.asked().size() > kTuning.listing.most_columns) collect(false);
   for (Pool& pool : pools_)
-    for (const formulation::ResidualClassIndex room : pool.rooms) {
-      const formulation::ResidualClass& r = supply_.rooms[room];
+    for (const formulation::ResidualClassIndex residual : pool.residuals) {
+      const formulation::ResidualClass& r = supply_.residuals[residual];
       for (std::size_t i = 0; i < r.free.size(); ++i)
         pool.free[i] = saturating_add(pool.free[i], saturating_multiply(r.count(), std::max<Amount>(0, r.free[i])));
       const DeviceUnits whole = problem_.node_classes[r.node_class].device_capacity();
@@ -99,7 +99,7 @@ void SumRows::add_shared_ports() {
     const auto& [node, r] = at;
     const Amount beyond = pods - std::max<Amount>(0, base_.free(node)[r]);
     if (beyond <= 0) continue;
-    Pool& pool = pools_[pool_of_[supply_.room_of[node]]];
+    Pool& pool = pools_[pool_of_[supply_.residual_of[node]]];
     pool.free[r] += beyond;
     pool.beyond += beyond;
   }
@@ -108,9 +108,9 @@ void SumRows::add_shared_ports() {
 void SumRows::make_shapes() {
   Indexed<formulation::DemandIndex, std::set<std::pair<formulation::ZoneIndex, std::size_t>>> taken_by(
       demand_.classes.size());
-  for (const formulation::ResidualClassIndex room : supply_.rooms.indices())
-    for (const formulation::DemandIndex d : supply_.rooms[room].demands)
-      taken_by[d].emplace(supply_.rooms[room].zone, pool_of_[room]);
+  for (const formulation::ResidualClassIndex residual : supply_.residuals.indices())
+    for (const formulation::DemandIndex d : supply_.residuals[residual].demands)
+      taken_by[d].emplace(supply_.residuals[residual].zone, pool_of_[residual]);
   using Key =
       std::tuple<std::vector<Amount>, GpuRequestKind, std::int32_t, std::int64_t, std::vector<std::size_t>, bool>;
   std::map<Key, std::size_t> index;
@@ -131,8 +131,8 @@ void SumRows::make_shapes() {
 
 std::int64_t SumRows::most_in(const Pool& pool, const Shape& shape) const {
   std::int64_t most = pool.beyond;
-  for (const formulation::ResidualClassIndex room : pool.rooms) {
-    const formulation::ResidualClass& r = supply_.rooms[room];
+  for (const formulation::ResidualClassIndex residual : pool.residuals) {
+    const formulation::ResidualClass& r = supply_.residuals[residual];
     most = saturating_add(
         most, saturating_multiply(r.count(), most_alone(*shape.pod_class, problem_.node_classes[r.node_class], r)));
   }
@@ -143,8 +143,8 @@ std::int64_t SumRows::most_in(const Pool& pool, const Shape& shape) const {
 std::int64_t SumRows::share_in(const Pool& pool, const PodClass& pod_class) const {
   if (pod_class.gpu.kind == GpuRequestKind::kWhole) return kMillionths;
   std::int64_t share = kMillionths;
-  for (const formulation::ResidualClassIndex room : pool.rooms) {
-    const NodeClass& node_class = problem_.node_classes[supply_.rooms[room].node_class];
+  for (const formulation::ResidualClassIndex residual : pool.residuals) {
+    const NodeClass& node_class = problem_.node_classes[supply_.residuals[residual].node_class];
     share = std::min(share, share_units(pod_class, node_class) / (node_class.device_capacity() / kMillionths));
   }
   return share;
@@ -176,8 +176,8 @@ void SumRows::divide_shapes() {
 
 void SumRows::add_one_a_node() {
   Indexed<formulation::DemandIndex, std::map<formulation::ZoneIndex, std::int64_t>> nodes(demand_.classes.size());
-  for (const formulation::ResidualClassIndex room : supply_.rooms.indices()) {
-    const formulation::ResidualClass& r = supply_.rooms[room];
+  for (const formulation::ResidualClassIndex residual : supply_.residuals.indices()) {
+    const formulation::ResidualClass& r = supply_.residuals[residual];
     for (const formulation::DemandIndex d : r.demands) {
       const PodClassIndex pod_class = demand_.classes[d].pod_class;
       const bool one_a_node = anti_affinity_.conflict(pod_class, pod_class, r.nodes.front());
@@ -241,8 +241,8 @@ void SumRows::add_devices(std::size_t pool) {
 }
 
 std::int64_t SumRows::idle_devices(NodeIndex node) const {
-  const formulation::ResidualClass& room = supply_.rooms[supply_.room_of[node]];
-  return std::ranges::count(room.free_devices, problem_.device_capacity(node));
+  const formulation::ResidualClass& residual = supply_.residuals[supply_.residual_of[node]];
+  return std::ranges::count(residual.free_devices, problem_.device_capacity(node));
 }
 
 // Whole devices by size: what stays is in the rows of its node, the rest needs places on some node.
@@ -259,8 +259,8 @@ AnchoredRows::Offer SumRows::offer_of(std::size_t pool) {
     lp::LinearExpression used;
     for (auto& [size, pods] : offer.whole) {
       std::int64_t most = 0;
-      for (const formulation::ResidualClassIndex room : pools_[pool].rooms)
-        for (const NodeIndex node : supply_.rooms[room].nodes)
+      for (const formulation::ResidualClassIndex residual : pools_[pool].residuals)
+        for (const NodeIndex node : supply_.residuals[residual].nodes)
           if (!anchored_.is_anchored(node)) most += idle_devices(node) / size;
       const std::int32_t column =
           model_.add_column(0, static_cast<double>(most), true, "y" + std::to_string(model_.columns()));
@@ -305,8 +305,8 @@ void SumRows::add_patterns(std::size_t pool, const AnchoredRows::Offer& offer) {
     return;
   }
   std::int64_t idle = 0;
-  for (const formulation::ResidualClassIndex room : pools_[pool].rooms)
-    for (const NodeIndex node : supply_.rooms[room].nodes) idle += idle_devices(node);
+  for (const formulation::ResidualClassIndex residual : pools_[pool].residuals)
+    for (const NodeIndex node : supply_.residuals[residual].nodes) idle += idle_devices(node);
   for (auto& [free, left] : levels) {
     const std::int64_t most = free == kMillionths ? idle : left.constant + std::ssize(left.terms);
     for (const DevicePatterns::Pattern& pattern : patterns.of(free)) {
@@ -331,8 +331,8 @@ void SumRows::add_sizes(std::size_t pool) {
     std::int64_t parts = 0;
     for (const Part& part : parts_[pool])
       if (part.share >= kMillionths) used.add(part.pods, part.shape->pod_class->gpu.devices / size);
-    for (const formulation::ResidualClassIndex room : pools_[pool].rooms) {
-      const formulation::ResidualClass& r = supply_.rooms[room];
+    for (const formulation::ResidualClassIndex residual : pools_[pool].residuals) {
+      const formulation::ResidualClass& r = supply_.residuals[residual];
       const DeviceUnits capacity = problem_.node_classes[r.node_class].device_capacity();
       parts += r.count() * (std::ranges::count(r.free_devices, capacity) / size);
     }

@@ -1,8 +1,8 @@
 // Supply as sums: what a choice of gangs may ask for without saying which node serves it.
 //
-// Pools    rooms that take the same demand classes, as one: the sums of what is free, and devices by free capacity
-// Shapes   asked pods that are equal for every pool: request, devices, and the pools that take them
-// Columns  f_sg  pods of shape s in pool g, if several pools take it (continuous)
+// Pools    residual classes that take the same demand classes, as one: the sums of what is free, and devices by free
+// capacity Shapes   asked pods that are equal for every pool: request, devices, and the pools that take them Columns
+// f_sg  pods of shape s in pool g, if several pools take it (continuous)
 //          p_tk  devices of pool g with one free capacity t that are shared in pattern k, integer
 // Rows     of a shape:            sum_g f_sg = pods asked
 //          of pool and resource:  sum request f <= sum free
@@ -43,7 +43,7 @@ class SumRows {
 
  private:
   struct Pool {
-    std::vector<formulation::ResidualClassIndex> rooms;
+    std::vector<formulation::ResidualClassIndex> residuals;
     std::vector<Amount> free;                      // sums
     std::int64_t beyond = 0;                       // pods that hold a host port next to another one that does
     std::map<std::int64_t, std::int64_t> devices;  // by free capacity in millionths of a device: how many

@@ -14,13 +14,13 @@
 namespace muster::column_generation {
 namespace {
 
-// The total capacity of the rooms of one class.
+// The total capacity of the residual classes of one class.
 struct AggregateSupply {
-  formulation::ResidualClassIndex room;            // one of them: zone, part and device memory are the same for all
+  formulation::ResidualClassIndex residual;        // one of them: zone, part and device memory are the same for all
   std::vector<double> free;                        // by ResourceIndex
   double idle = 0;                                 // devices
   double partial = 0;                              // units of devices that are used in part
-  Indexed<formulation::DemandIndex, double> most;  // pods, by what each room could take of them alone
+  Indexed<formulation::DemandIndex, double> most;  // pods, by what each residual class could take of them alone
 };
 
 DeviceUnits device_capacity(const NodeClass& node_class) {
@@ -31,23 +31,23 @@ std::vector<AggregateSupply> aggregates_of(const Problem& problem, const formula
                                            const formulation::Supply& supply) {
   std::map<std::tuple<formulation::ZoneIndex, formulation::PartIndex, std::int64_t, std::int64_t>, AggregateSupply>
       aggregates;
-  for (const formulation::ResidualClassIndex index : supply.rooms.indices()) {
-    const formulation::ResidualClass& room = supply.rooms[index];
-    const NodeClass& node_class = problem.node_classes[room.node_class];
+  for (const formulation::ResidualClassIndex index : supply.residuals.indices()) {
+    const formulation::ResidualClass& residual = supply.residuals[index];
+    const NodeClass& node_class = problem.node_classes[residual.node_class];
     const DeviceUnits capacity = device_capacity(node_class);
-    const auto idle = std::ranges::count(room.free_devices, capacity);
-    AggregateSupply& aggregate = aggregates[{room.zone, room.part, node_class.device_memory_mib, idle}];
-    aggregate.room = index;
-    aggregate.free.resize(room.free.size(), 0);
-    const auto nodes = static_cast<double>(room.count());
-    for (std::size_t r = 0; r < room.free.size(); ++r)
-      aggregate.free[r] += nodes * std::max(0.0, static_cast<double>(room.free[r]));
+    const auto idle = std::ranges::count(residual.free_devices, capacity);
+    AggregateSupply& aggregate = aggregates[{residual.zone, residual.part, node_class.device_memory_mib, idle}];
+    aggregate.residual = index;
+    aggregate.free.resize(residual.free.size(), 0);
+    const auto nodes = static_cast<double>(residual.count());
+    for (std::size_t r = 0; r < residual.free.size(); ++r)
+      aggregate.free[r] += nodes * std::max(0.0, static_cast<double>(residual.free[r]));
     aggregate.idle += nodes * static_cast<double>(idle);
-    for (const DeviceUnits free : room.free_devices)
+    for (const DeviceUnits free : residual.free_devices)
       if (free < capacity) aggregate.partial += nodes * static_cast<double>(free);
     aggregate.most.resize(demand.classes.size());
-    for (std::size_t at = 0; at < room.demands.size(); ++at)
-      aggregate.most[room.demands[at]] += nodes * static_cast<double>(room.most[at]);
+    for (std::size_t at = 0; at < residual.demands.size(); ++at)
+      aggregate.most[residual.demands[at]] += nodes * static_cast<double>(residual.most[at]);
   }
   std::vector<AggregateSupply> result;
   for (auto& [key, aggregate] : aggregates) result.push_back(std::move(aggregate));
@@ -57,10 +57,10 @@ std::vector<AggregateSupply> aggregates_of(const Problem& problem, const formula
 // Rows of a part of one aggregate, and its columns. Amounts are in thousandths of the aggregate's total, devices in
 // devices.
 using PodColumns = std::vector<std::pair<std::size_t, formulation::DemandIndex>>;
-void add_aggregate(const RestrictedMaster& sub, const AggregateSupply& aggregate, double part, DemandSide& side,
+void add_aggregate(const RestrictedMaster& restricted, const AggregateSupply& aggregate, double part, DemandSide& side,
                    PodColumns& columns) {
-  const Problem& problem = sub.configuration_input.problem;
-  const NodeClass& node_class = problem.node_classes[sub.supply.rooms[aggregate.room].node_class];
+  const Problem& problem = restricted.configuration_input.problem;
+  const NodeClass& node_class = problem.node_classes[restricted.supply.residuals[aggregate.residual].node_class];
   lp::Milp& milp = side.milp;
   std::vector<std::pair<std::size_t, std::int32_t>> resource_rows;
   for (std::size_t r = 0; r < aggregate.free.size(); ++r)
@@ -72,8 +72,8 @@ void add_aggregate(const RestrictedMaster& sub, const AggregateSupply& aggregate
   for (const formulation::DemandIndex d : aggregate.most.indices()) {
     const double most = aggregate.most[d];
     if (most == 0) continue;
-    const PodClass& pod_class = problem.pod_classes[sub.demand.classes[d].pod_class];
-    std::vector<lp::Entry> entries{{side.row_of(sub.formulation->supply_row(d, aggregate.room)), -1}};
+    const PodClass& pod_class = problem.pod_classes[restricted.demand.classes[d].pod_class];
+    std::vector<lp::Entry> entries{{side.row_of(restricted.formulation->supply_row(d, aggregate.residual)), -1}};
     for (const auto& [r, row] : resource_rows)
       if (pod_class.request[r] > 0)
         entries.push_back({row, 1000 * static_cast<double>(pod_class.request[r]) / aggregate.free[r]});
@@ -87,47 +87,48 @@ void add_aggregate(const RestrictedMaster& sub, const AggregateSupply& aggregate
   }
 }
 
-cbc::MilpAnswer solve_aggregate(const RestrictedMaster& sub, const PricingTask& task,
+cbc::MilpAnswer solve_aggregate(const RestrictedMaster& restricted, const PricingTask& task,
                                 const std::vector<AggregateSupply>& aggregates, double part, DemandSide side,
                                 cbc::Backend& backend, PodColumns& columns) {
-  for (const AggregateSupply& aggregate : aggregates) add_aggregate(sub, aggregate, part, side, columns);
+  for (const AggregateSupply& aggregate : aggregates) add_aggregate(restricted, aggregate, part, side, columns);
   return backend.open_lp(side.milp, relaxation_request(task.deadline));
 }
 
 // Whether the solution asks anything for any pod.
-bool has_prices(const RestrictedMaster& sub, const std::vector<double>& whole_prices) {
-  for (const formulation::ResidualClassIndex room : sub.supply.rooms.indices())
-    for (const formulation::DemandIndex d : sub.supply.rooms[room].demands)
-      if (std::abs(whole_prices[static_cast<std::size_t>(sub.formulation->supply_row(d, room))]) > 1e-9) return true;
+bool has_prices(const RestrictedMaster& restricted, const std::vector<double>& whole_prices) {
+  for (const formulation::ResidualClassIndex residual : restricted.supply.residuals.indices())
+    for (const formulation::DemandIndex d : restricted.supply.residuals[residual].demands)
+      if (std::abs(whole_prices[static_cast<std::size_t>(restricted.formulation->supply_row(d, residual))]) > 1e-9)
+        return true;
   return false;
 }
 
 }  // namespace
 
-AggregatePrices aggregate_prices(const RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend) {
-  const DemandSide side(sub, task);
+AggregatePrices aggregate_prices(const RestrictedMaster& restricted, const PricingTask& task, cbc::Backend& backend) {
+  const DemandSide side(restricted, task);
   const std::vector<AggregateSupply> aggregates =
-      aggregates_of(sub.configuration_input.problem, sub.demand, sub.supply);
+      aggregates_of(restricted.configuration_input.problem, restricted.demand, restricted.supply);
   AggregatePrices result;
   for (const double part : {1.0, kTuning.generation.smaller_part}) {
     PodColumns columns;
-    const cbc::MilpAnswer answer = solve_aggregate(sub, task, aggregates, part, side, backend, columns);
+    const cbc::MilpAnswer answer = solve_aggregate(restricted, task, aggregates, part, side, backend, columns);
     if (answer.status != cbc::SolveStatus::kOptimal) return result;
     result.price = side.whole_prices(answer.row_price);
-    result.asked.assign(sub.demand.classes.size(), 0.0);
+    result.asked.assign(restricted.demand.classes.size(), 0.0);
     for (const auto& [column, demand] : columns) result.asked[demand.value()] += answer.x[column];
-    if (has_prices(sub, result.price)) break;
+    if (has_prices(restricted, result.price)) break;
   }
   return result;
 }
 
-std::vector<double> prices_of_pods(const RestrictedMaster& sub, const PricingTask& task,
+std::vector<double> prices_of_pods(const RestrictedMaster& restricted, const PricingTask& task,
                                    const std::vector<double>& pods, cbc::Backend& backend) {
-  DemandSide side(sub, task);
+  DemandSide side(restricted, task);
   std::set<std::int32_t> rows;
-  for (const formulation::ResidualClassIndex room : sub.supply.rooms.indices())
-    for (const formulation::DemandIndex d : sub.supply.rooms[room].demands) {
-      const std::int32_t row = sub.formulation->supply_row(d, room);
+  for (const formulation::ResidualClassIndex residual : restricted.supply.residuals.indices())
+    for (const formulation::DemandIndex d : restricted.supply.residuals[residual].demands) {
+      const std::int32_t row = restricted.formulation->supply_row(d, residual);
       if (!rows.insert(row).second) continue;
       side.milp.add_column({-pods[d.value()], 0, lp::kInfinity, false}, {{side.row_of(row), -1}});
     }

@@ -18,15 +18,15 @@ struct AggregatePrices {
   std::vector<double> asked;  // by DemandIndex: pods that are placed
 };
 
-// From an LP relaxation with, for each class of rooms (zone, memory of a device, idle devices) and each demand class
-// that fits there, a column "pods of it there", and rows for the total capacity of the class. If all demand fits into
-// the sums, nothing is scarce and pods have no price; then the LP is solved again with reduced sums. Cost: one or two
-// LPs whose size does not depend on the number of nodes.
-AggregatePrices aggregate_prices(const RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend);
+// From an LP relaxation with, for each class of residual classes (zone, memory of a device, idle devices) and each
+// demand class that fits there, a column "pods of it there", and rows for the total capacity of the class. If all
+// demand fits into the sums, nothing is scarce and pods have no price; then the LP is solved again with reduced sums.
+// Cost: one or two LPs whose size does not depend on the number of nodes.
+AggregatePrices aggregate_prices(const RestrictedMaster& restricted, const PricingTask& task, cbc::Backend& backend);
 
 // Prices of all rows for known prices of pods (by DemandIndex, in units of the task's expression): those of the LP in
 // which pods are not placed but bought. Empty: the time was up. Cost: one LP of the demand's size.
-std::vector<double> prices_of_pods(const RestrictedMaster& sub, const PricingTask& task,
+std::vector<double> prices_of_pods(const RestrictedMaster& restricted, const PricingTask& task,
                                    const std::vector<double>& pods, cbc::Backend& backend);
 
 }  // namespace muster::column_generation

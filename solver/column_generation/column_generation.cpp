@@ -13,8 +13,8 @@
 namespace muster::column_generation {
 namespace {
 
-constexpr int kQuick = 0, kUsual = 1;   // effort of pricing
-constexpr std::size_t kRoomsATask = 4;  // that one thread prices before it asks for more
+constexpr int kQuick = 0, kUsual = 1;       // effort of pricing
+constexpr std::size_t kResidualsATask = 4;  // that one thread prices before it asks for more
 
 // Gangs of a class: at most this many, or at least this many. The latter by a penalty for the shortfall, which is a
 // relaxation at any height, so that a branch always has a solution.
@@ -26,20 +26,20 @@ struct Branch {
 
 class Generation {
  public:
-  Generation(RestrictedMaster& sub, const PricingTask& task, const Branch& branch, cbc::Backend& backend)
-      : sub_(sub), task_(task), branch_(branch), backend_(backend) {
+  Generation(RestrictedMaster& restricted, const PricingTask& task, const Branch& branch, cbc::Backend& backend)
+      : restricted_(restricted), task_(task), branch_(branch), backend_(backend) {
     build();
   }
 
   Priced run() {
     const cbc::MilpRequest request = relaxation_request(task_.deadline);
     Priced priced;
-    std::vector<double>& stability_center = sub_.stability_center;
+    std::vector<double>& stability_center = restricted_.stability_center;
     if (stability_center.size() != static_cast<std::size_t>(milp_.rows())) stability_center.clear();
     bool is_smoothed = !stability_center.empty();
     if (is_smoothed) {
-      for (formulation::ResidualClassIndex room : sub_.supply.rooms.indices())
-        stability_center[static_cast<std::size_t>(sub_.formulation->capacity_row(room))] = 0;
+      for (formulation::ResidualClassIndex residual : restricted_.supply.residuals.indices())
+        stability_center[static_cast<std::size_t>(restricted_.formulation->capacity_row(residual))] = 0;
       lp::Milp more = no_columns(milp_);
       priced.dual_bound = dual_bound_at(stability_center, stability_center, kUsual, more) - constant();
       build();
@@ -77,10 +77,10 @@ class Generation {
  private:
   // The formulation's model, with all configurations that have a column.
   void build() {
-    milp_ = sub_.formulation->model().build(task_.expression, task_.sign);
+    milp_ = restricted_.formulation->model().build(task_.expression, task_.sign);
     is_configuration_.assign(static_cast<std::size_t>(milp_.columns()), false);
-    for (formulation::ResidualClassIndex room : sub_.supply.rooms.indices())
-      for (const std::int32_t column : sub_.formulation->configuration_columns(room))
+    for (formulation::ResidualClassIndex residual : restricted_.supply.residuals.indices())
+      for (const std::int32_t column : restricted_.formulation->configuration_columns(residual))
         is_configuration_[static_cast<std::size_t>(column)] = true;
     for (const auto& [column, most] : branch_.at_most) {
       double& upper = milp_.upper[static_cast<std::size_t>(column)];
@@ -105,61 +105,63 @@ class Generation {
     return bound + slack + 1e-11 * (std::abs(bound) + slack);
   }
 
-  // Prices every room class at these row prices; configurations with positive reduced profit become columns. Returns
-  // how much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node); infinity if
-  // the time was up before the end.
+  // Prices every residual class at these row prices; configurations with positive reduced profit become columns.
+  // Returns how much the LP's value could still rise: sum over residual classes of nodes x (bound - price of the node);
+  // infinity if the time was up before the end.
   double price_round(const std::vector<double>& row_price, const std::vector<double>& master, int effort,
                      lp::Milp& more) {
     const auto row_of = [&](std::int32_t row) { return std::max(0.0, row_price[static_cast<std::size_t>(row)]); };
-    Indexed<formulation::ResidualClassIndex, Pricing::Result> results(sub_.supply.rooms.size());
+    Indexed<formulation::ResidualClassIndex, Pricing::Result> results(restricted_.supply.residuals.size());
     std::atomic<bool> is_late = false;
-    const std::size_t parts = (sub_.supply.rooms.size() + kRoomsATask - 1) / kRoomsATask;
+    const std::size_t parts = (restricted_.supply.residuals.size() + kResidualsATask - 1) / kResidualsATask;
     parallel_for(parts, task_.threads, [&](std::size_t part) {
-      std::vector<double> price(sub_.demand.classes.size());
-      for (std::size_t i = part * kRoomsATask; i < std::min(sub_.supply.rooms.size(), (part + 1) * kRoomsATask); ++i) {
+      std::vector<double> price(restricted_.demand.classes.size());
+      for (std::size_t i = part * kResidualsATask;
+           i < std::min(restricted_.supply.residuals.size(), (part + 1) * kResidualsATask); ++i) {
         if (is_late || task_.deadline.passed()) {
           is_late = true;
           return;
         }
-        const formulation::ResidualClassIndex room(i);
-        for (formulation::DemandIndex d : sub_.supply.rooms[room].demands)
-          price[d.value()] = row_of(sub_.formulation->supply_row(d, room));
-        Pricing& pricing = sub_.pool.pricing(room);
-        results[room] = effort == kQuick && sub_.demand.running.empty()
-                            ? pricing.quick(price)
-                            : pricing.price(price, std::max(effort, kUsual));
+        const formulation::ResidualClassIndex residual(i);
+        for (formulation::DemandIndex d : restricted_.supply.residuals[residual].demands)
+          price[d.value()] = row_of(restricted_.formulation->supply_row(d, residual));
+        Pricing& pricing = restricted_.pool.pricing(residual);
+        results[residual] = effort == kQuick && restricted_.demand.running.empty()
+                                ? pricing.quick(price)
+                                : pricing.price(price, std::max(effort, kUsual));
       }
     });
     if (is_late) return lp::kInfinity;
     double slack = 0;
-    for (formulation::ResidualClassIndex room : sub_.supply.rooms.indices()) {
-      Pricing::Result& priced = results[room];
-      const auto nodes = static_cast<double>(sub_.supply.rooms[room].count());
-      const std::int32_t capacity_row = sub_.formulation->capacity_row(room);
+    for (formulation::ResidualClassIndex residual : restricted_.supply.residuals.indices()) {
+      Pricing::Result& priced = results[residual];
+      const auto nodes = static_cast<double>(restricted_.supply.residuals[residual].count());
+      const std::int32_t capacity_row = restricted_.formulation->capacity_row(residual);
       slack += nodes * std::max(0.0, priced.dual_bound - row_of(capacity_row));
       const double node = std::max(0.0, master[static_cast<std::size_t>(capacity_row)]);
       for (std::size_t j = 0; j < priced.configurations.size(); ++j) {
-        if (reduced_profit_of(room, priced.configurations[j], master) <= node + 1e-7 * std::max(1.0, node)) continue;
-        const std::vector<lp::Entry> entries = sub_.formulation->entries_of(room, priced.configurations[j]);
-        if (!sub_.pool.add(room, std::move(priced.configurations[j]))) continue;
+        if (reduced_profit_of(residual, priced.configurations[j], master) <= node + 1e-7 * std::max(1.0, node))
+          continue;
+        const std::vector<lp::Entry> entries = restricted_.formulation->entries_of(residual, priced.configurations[j]);
+        if (!restricted_.pool.add(residual, std::move(priced.configurations[j]))) continue;
         more.add_column({0, 0, nodes, true}, entries);
       }
-      sub_.add_new_columns(room);
+      restricted_.add_new_columns(residual);
     }
     return slack;
   }
 
-  double reduced_profit_of(formulation::ResidualClassIndex room, const formulation::Configuration& configuration,
+  double reduced_profit_of(formulation::ResidualClassIndex residual, const formulation::Configuration& configuration,
                            const std::vector<double>& master) const {
     double worth = 0;
     for (const auto& [demand, count] : configuration.counts) {
-      const std::int32_t row = sub_.formulation->supply_row(demand, room);
+      const std::int32_t row = restricted_.formulation->supply_row(demand, residual);
       worth += count * std::max(0.0, master[static_cast<std::size_t>(row)]);
     }
     return worth;
   }
 
-  RestrictedMaster& sub_;
+  RestrictedMaster& restricted_;
   const PricingTask& task_;
   const Branch& branch_;
   cbc::Backend& backend_;
@@ -212,17 +214,17 @@ std::vector<double> between(const std::vector<double>& stability_center, const s
   return price;
 }
 
-Priced price_columns(RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend) {
-  return Generation(sub, task, {}, backend).run();
+Priced price_columns(RestrictedMaster& restricted, const PricingTask& task, cbc::Backend& backend) {
+  return Generation(restricted, task, {}, backend).run();
 }
 
-double branch_on_gangs(RestrictedMaster& sub, const PricingTask& task, const Priced& whole, double known,
+double branch_on_gangs(RestrictedMaster& restricted, const PricingTask& task, const Priced& whole, double known,
                        cbc::Backend& backend, const std::function<void(const std::vector<double>&)>& on_solution) {
   struct Open {
     Branch branch;
     std::vector<double> x;
   };
-  const double enough = known + 0.5;  // a limit below the next whole number closes a branch
+  const double enough = known + 0.5;  // a bound below the next whole number closes a branch
   std::vector<Open> open{
       {{{}, {}, kTuning.generation.penalty * std::max(1.0, whole.dual_bound - known), whole.dual_bound}, whole.x}};
   double closed = known;
@@ -233,8 +235,8 @@ double branch_on_gangs(RestrictedMaster& sub, const PricingTask& task, const Pri
       return a.branch.dual_bound < b.branch.dual_bound;
     });
     const Open at = *worst;
-    const std::int32_t column = at.x.empty() ? -1 : undecided(*sub.formulation, at.x);
-    if (column < 0) break;  // nothing to decide on: its limit stands
+    const std::int32_t column = at.x.empty() ? -1 : undecided(*restricted.formulation, at.x);
+    if (column < 0) break;  // nothing to decide on: its bound stands
     open.erase(worst);
     const double gangs = at.x[static_cast<std::size_t>(column)];
     for (const bool up : {false, true}) {
@@ -243,7 +245,7 @@ double branch_on_gangs(RestrictedMaster& sub, const PricingTask& task, const Pri
         next.branch.at_least.emplace_back(column, std::floor(gangs) + 1);
       else
         next.branch.at_most.emplace_back(column, std::floor(gangs));
-      Priced priced = Generation(sub, task, next.branch, backend).run();
+      Priced priced = Generation(restricted, task, next.branch, backend).run();
       ++branches;
       next.branch.dual_bound = std::min(at.branch.dual_bound, priced.dual_bound);
       next.x = std::move(priced.x);

@@ -49,14 +49,14 @@ std::vector<double> between(const std::vector<double>& stability_center, const s
                             double part);
 
 // Prices at `stability_center` first, if there is one.
-Priced price_columns(RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend);
+Priced price_columns(RestrictedMaster& restricted, const PricingTask& task, cbc::Backend& backend);
 
 // The same, branching on gangs that the relaxation admits in part: each is admitted whole or not at all, one after the
-// other. This gives a better limit if gangs are large. `known`: the value of sign x expression that a plan is known to
+// other. This gives a better bound if gangs are large. `known`: the value of sign x expression that a plan is known to
 // reach; branches that cannot exceed it are closed. Cost: at most `kMostBranches` column generations, each starting
 // with all columns found before. `on_solution` receives the LP's solution of each branch, in which more gangs are whole
 // than before.
-double branch_on_gangs(RestrictedMaster& sub, const PricingTask& task, const Priced& whole, double known,
+double branch_on_gangs(RestrictedMaster& restricted, const PricingTask& task, const Priced& whole, double known,
                        cbc::Backend& backend, const std::function<void(const std::vector<double>&)>& on_solution);
 
 }  // namespace muster::column_generation

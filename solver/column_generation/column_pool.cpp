@@ -10,9 +10,9 @@ namespace muster::column_generation {
 ColumnPool::ColumnPool(const formulation::ConfigurationInput& input, const formulation::Supply& supply)
     : in_(input),
       supply_(supply),
-      configurations_(supply.rooms.size()),
-      known_(supply.rooms.size()),
-      pricing_(supply.rooms.size()) {
+      configurations_(supply.residuals.size()),
+      known_(supply.residuals.size()),
+      pricing_(supply.residuals.size()) {
   for (formulation::DemandIndex d : input.demand.classes.indices()) {
     const formulation::DemandClass& demand = input.demand.classes[d];
     if (!demand.stays.is_none()) continue;
@@ -21,40 +21,40 @@ ColumnPool::ColumnPool(const formulation::ConfigurationInput& input, const formu
 }
 
 std::optional<std::size_t> ColumnPool::list_all(const Limits& limits) {
-  if (supply_.rooms.size() > limits.columns) return std::nullopt;
-  if (std::ranges::any_of(supply_.rooms, [&](const formulation::ResidualClass& room) {
-        return formulation::surely_has_more(in_, room, limits.states);
+  if (supply_.residuals.size() > limits.columns) return std::nullopt;
+  if (std::ranges::any_of(supply_.residuals, [&](const formulation::ResidualClass& residual) {
+        return formulation::surely_has_more(in_, residual, limits.states);
       }))
     return std::nullopt;
   std::size_t states = limits.states, columns = 0;
-  Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> listed(supply_.rooms.size());
-  for (formulation::ResidualClassIndex room : supply_.rooms.indices()) {
+  Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> listed(supply_.residuals.size());
+  for (formulation::ResidualClassIndex residual : supply_.residuals.indices()) {
     std::optional<std::vector<formulation::Configuration>> all =
-        formulation::enumerate_configurations(in_, supply_.rooms[room], states, limits.stop);
+        formulation::enumerate_configurations(in_, supply_.residuals[residual], states, limits.stop);
     if (!all || (columns += all->size()) > limits.columns) return std::nullopt;
-    listed[room] = std::move(*all);
+    listed[residual] = std::move(*all);
   }
   configurations_ = std::move(listed);
   return limits.states - states;
 }
 
-bool ColumnPool::add(formulation::ResidualClassIndex room, formulation::Configuration configuration) {
-  const std::size_t before = configurations_[room].size();
-  position(room, std::move(configuration));
-  return configurations_[room].size() > before;
+bool ColumnPool::add(formulation::ResidualClassIndex residual, formulation::Configuration configuration) {
+  const std::size_t before = configurations_[residual].size();
+  position(residual, std::move(configuration));
+  return configurations_[residual].size() > before;
 }
 
-std::uint32_t ColumnPool::position(formulation::ResidualClassIndex room, formulation::Configuration configuration) {
-  const auto [found, is_new] = known_[room].try_emplace(configuration.counts, configurations_[room].size());
-  if (is_new) configurations_[room].push_back(std::move(configuration));
+std::uint32_t ColumnPool::position(formulation::ResidualClassIndex residual, formulation::Configuration configuration) {
+  const auto [found, is_new] = known_[residual].try_emplace(configuration.counts, configurations_[residual].size());
+  if (is_new) configurations_[residual].push_back(std::move(configuration));
   return static_cast<std::uint32_t>(found->second);
 }
 
 void ColumnPool::add_contents(const ClusterState& end_state, const ClusterState& base) {
-  for (formulation::ResidualClassIndex room : supply_.rooms.indices())
-    for (NodeIndex node : supply_.rooms[room].nodes)
+  for (formulation::ResidualClassIndex residual : supply_.residuals.indices())
+    for (NodeIndex node : supply_.residuals[residual].nodes)
       if (std::optional<formulation::Configuration> configuration = contents_of(node, end_state, base))
-        add(room, std::move(*configuration));
+        add(residual, std::move(*configuration));
 }
 
 std::optional<formulation::Configuration> ColumnPool::contents_of(NodeIndex node, const ClusterState& end_state,
@@ -85,9 +85,9 @@ std::optional<formulation::Configuration> ColumnPool::contents_of(NodeIndex node
   return configuration;
 }
 
-Pricing& ColumnPool::pricing(formulation::ResidualClassIndex room) {
-  if (!pricing_[room]) pricing_[room].emplace(in_, supply_.rooms[room]);
-  return *pricing_[room];
+Pricing& ColumnPool::pricing(formulation::ResidualClassIndex residual) {
+  if (!pricing_[residual]) pricing_[residual].emplace(in_, supply_.residuals[residual]);
+  return *pricing_[residual];
 }
 
 }  // namespace muster::column_generation

@@ -2,18 +2,18 @@
 
 namespace muster::column_generation {
 
-DemandSide::DemandSide(const RestrictedMaster& sub, const PricingTask& task)
-    : whole(sub.formulation->model().build(task.expression, task.sign)) {
+DemandSide::DemandSide(const RestrictedMaster& restricted, const PricingTask& task)
+    : whole(restricted.formulation->model().build(task.expression, task.sign)) {
   is_configuration.assign(static_cast<std::size_t>(whole.columns()), false);
-  std::vector<bool> is_room(static_cast<std::size_t>(whole.rows()), false);
-  for (formulation::ResidualClassIndex room : sub.supply.rooms.indices()) {
-    is_room[static_cast<std::size_t>(sub.formulation->capacity_row(room))] = true;
-    for (const std::int32_t column : sub.formulation->configuration_columns(room))
+  std::vector<bool> is_supply(static_cast<std::size_t>(whole.rows()), false);
+  for (formulation::ResidualClassIndex residual : restricted.supply.residuals.indices()) {
+    is_supply[static_cast<std::size_t>(restricted.formulation->capacity_row(residual))] = true;
+    for (const std::int32_t column : restricted.formulation->configuration_columns(residual))
       is_configuration[static_cast<std::size_t>(column)] = true;
   }
-  rows_.assign(is_room.size(), -1);
-  for (std::size_t row = 0; row < is_room.size(); ++row)
-    if (!is_room[row]) rows_[row] = milp.add_row(whole.row_lower[row], whole.row_upper[row]);
+  rows_.assign(is_supply.size(), -1);
+  for (std::size_t row = 0; row < is_supply.size(); ++row)
+    if (!is_supply[row]) rows_[row] = milp.add_row(whole.row_lower[row], whole.row_upper[row]);
   for (std::size_t j = 0; j < is_configuration.size(); ++j) {
     if (is_configuration[j]) continue;
     std::vector<lp::Entry> entries;

@@ -1,5 +1,5 @@
-// The formulation's model without its supply: no configurations, no rows of their rooms. Other components model the
-// supply (blocks of rooms, or their sum).
+// The formulation's model without its supply: no configurations, no rows of their residual classes. Other components
+// model the supply (blocks of residual classes, or their sum).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace muster::column_generation {
 
 struct DemandSide {
-  DemandSide(const RestrictedMaster& sub, const PricingTask& task);
+  DemandSide(const RestrictedMaster& restricted, const PricingTask& task);
 
   std::int32_t row_of(std::int32_t whole_row) const { return rows_[static_cast<std::size_t>(whole_row)]; }  // -1: none
   // Prices of the rows of `milp` (further ones are left out) by rows of the whole model; 0 if there is none.

@@ -23,12 +23,12 @@ constexpr std::size_t kNodesATask = 64;  // that one thread takes before it asks
 // One shard: its nodes take pods from its part of the demand.
 class GridFill {
  public:
-  GridFill(const RestrictedMaster& sub, const std::vector<MultiplierGrid>& grids, std::vector<std::int64_t> left,
+  GridFill(const RestrictedMaster& restricted, const std::vector<MultiplierGrid>& grids, std::vector<std::int64_t> left,
            std::vector<double> asked)
-      : sub_(sub),
+      : restricted_(restricted),
         grids_(grids),
         price_(grids.size()),
-        content_(sub, grids_, price_),
+        content_(restricted, grids_, price_),
         left_(std::move(left)),
         asked_(std::move(asked)),
         placed_(left_.size(), 0.0) {}
@@ -37,7 +37,7 @@ class GridFill {
   bool renew_prices(const std::vector<double>& row_price, double done, const Deadline& deadline) {
     for (std::size_t kind = 0; kind < grids_.size(); ++kind) {
       if (deadline.passed()) return false;
-      price_[kind] = pod_prices(sub_, grids_[kind], row_price);
+      price_[kind] = pod_prices(restricted_, grids_[kind], row_price);
       for (const DemandIndex d : grids_[kind].demands()) {
         const double asked = asked_[d.value()];
         const double few = kTuning.generation.grid.few;
@@ -50,7 +50,7 @@ class GridFill {
     return true;
   }
 
-  Configuration fill(const RoomOnGrid& at) {
+  Configuration fill(const ResidualOnGrid& at) {
     Configuration configuration = content_.make(at, left_);
     for (const auto& [d, count] : configuration.counts) {
       left_[d.value()] -= count;
@@ -60,7 +60,7 @@ class GridFill {
   }
 
  private:
-  const RestrictedMaster& sub_;
+  const RestrictedMaster& restricted_;
   std::vector<MultiplierGrid> grids_;  // at this shard's prices
   std::vector<std::vector<double>> price_;
   NodeContent content_;
@@ -69,11 +69,11 @@ class GridFill {
 };
 
 // One entry a node.
-std::vector<RoomOnGrid> random_order(const formulation::Supply& supply, const std::vector<MultiplierGrid>& grids) {
-  std::vector<RoomOnGrid> order;
+std::vector<ResidualOnGrid> random_order(const formulation::Supply& supply, const std::vector<MultiplierGrid>& grids) {
+  std::vector<ResidualOnGrid> order;
   for (std::size_t kind = 0; kind < grids.size(); ++kind)
-    for (std::size_t at = 0; at < grids[kind].rooms().size(); ++at)
-      order.insert(order.end(), supply.rooms[grids[kind].rooms()[at]].nodes.size(), {kind, at});
+    for (std::size_t at = 0; at < grids[kind].residuals().size(); ++at)
+      order.insert(order.end(), supply.residuals[grids[kind].residuals()[at]].nodes.size(), {kind, at});
   std::mt19937_64 random(1);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
   return order;
@@ -81,11 +81,11 @@ std::vector<RoomOnGrid> random_order(const formulation::Supply& supply, const st
 
 }  // namespace
 
-ChosenConfigurations fill_on_grids(RestrictedMaster& sub, const std::vector<MultiplierGrid>& grids,
+ChosenConfigurations fill_on_grids(RestrictedMaster& restricted, const std::vector<MultiplierGrid>& grids,
                                    const PricingTask& task, const std::vector<double>& row_price,
                                    const std::vector<double>& asked) {
-  MUSTER_REQUIRE(asked.size() == sub.demand.classes.size());
-  const std::vector<RoomOnGrid> order = random_order(sub.supply, grids);
+  MUSTER_REQUIRE(asked.size() == restricted.demand.classes.size());
+  const std::vector<ResidualOnGrid> order = random_order(restricted.supply, grids);
   const std::size_t shards =
       std::clamp<std::size_t>(order.size() / kTuning.generation.grid.renewals, 1, kTuning.generation.grid.shards);
   std::vector<Configuration> filled(order.size());
@@ -94,12 +94,12 @@ ChosenConfigurations fill_on_grids(RestrictedMaster& sub, const std::vector<Mult
     if (is_late) return;
     std::vector<std::int64_t> left;
     std::vector<double> asked_here;
-    for (const DemandIndex d : sub.demand.classes.indices()) {
-      left.push_back((sub.demand.classes[d].count + static_cast<std::int64_t>((shard + d.value()) % shards)) /
+    for (const DemandIndex d : restricted.demand.classes.indices()) {
+      left.push_back((restricted.demand.classes[d].count + static_cast<std::int64_t>((shard + d.value()) % shards)) /
                      static_cast<std::int64_t>(shards));
       asked_here.push_back(asked[d.value()] / static_cast<double>(shards));
     }
-    GridFill fill(sub, grids, std::move(left), std::move(asked_here));
+    GridFill fill(restricted, grids, std::move(left), std::move(asked_here));
     const std::size_t count = (order.size() + shards - 1 - shard) / shards;
     const std::size_t step = count / kTuning.generation.grid.renewals + 1;
     for (std::size_t i = 0; i < count; ++i) {
@@ -112,43 +112,44 @@ ChosenConfigurations fill_on_grids(RestrictedMaster& sub, const std::vector<Mult
     }
   });
   if (is_late) return {};
-  std::vector<std::map<std::size_t, std::int64_t>> chosen(sub.supply.rooms.size());
+  std::vector<std::map<std::size_t, std::int64_t>> chosen(restricted.supply.residuals.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const ResidualClassIndex room = grids[order[i].kind].rooms()[order[i].position];
-    if (!filled[i].steps.empty()) ++chosen[room.value()][sub.pool.position(room, std::move(filled[i]))];
+    const ResidualClassIndex residual = grids[order[i].kind].residuals()[order[i].position];
+    if (!filled[i].steps.empty()) ++chosen[residual.value()][restricted.pool.position(residual, std::move(filled[i]))];
   }
   ChosenConfigurations result;
-  for (const std::map<std::size_t, std::int64_t>& of_room : chosen) result.emplace_back(of_room.begin(), of_room.end());
+  for (const std::map<std::size_t, std::int64_t>& of_residual : chosen)
+    result.emplace_back(of_residual.begin(), of_residual.end());
   return result;
 }
 
-RoomContents contents_on_grids(const RestrictedMaster& sub, std::vector<MultiplierGrid>& grids, const PricingTask& task,
-                               const std::vector<double>& row_price,
-                               const Indexed<ResidualClassIndex, bool>& is_wanted) {
-  std::vector<RoomOnGrid> order;
+ResidualContents contents_on_grids(const RestrictedMaster& restricted, std::vector<MultiplierGrid>& grids,
+                                   const PricingTask& task, const std::vector<double>& row_price,
+                                   const Indexed<ResidualClassIndex, bool>& is_wanted) {
+  std::vector<ResidualOnGrid> order;
   for (std::size_t kind = 0; kind < grids.size(); ++kind)
-    for (std::size_t at = 0; at < grids[kind].rooms().size(); ++at)
-      if (is_wanted[grids[kind].rooms()[at]]) order.push_back({kind, at});
+    for (std::size_t at = 0; at < grids[kind].residuals().size(); ++at)
+      if (is_wanted[grids[kind].residuals()[at]]) order.push_back({kind, at});
   std::vector<std::vector<double>> price(grids.size());
   parallel_for(grids.size(), task.threads, [&](std::size_t kind) {
     if (task.deadline.passed()) return;
-    price[kind] = pod_prices(sub, grids[kind], row_price);
+    price[kind] = pod_prices(restricted, grids[kind], row_price);
     grids[kind].set_prices(price[kind]);
   });
   std::vector<std::int64_t> left;
-  for (const formulation::DemandClass& demand : sub.demand.classes) left.push_back(demand.count);
-  RoomContents result(sub.supply.rooms.size());
+  for (const formulation::DemandClass& demand : restricted.demand.classes) left.push_back(demand.count);
+  ResidualContents result(restricted.supply.residuals.size());
   std::atomic<bool> is_late = false;
   parallel_for((order.size() + kNodesATask - 1) / kNodesATask, task.threads, [&](std::size_t part) {
-    NodeContent content(sub, grids, price);
+    NodeContent content(restricted, grids, price);
     for (std::size_t i = part * kNodesATask; i < std::min(order.size(), (part + 1) * kNodesATask); ++i) {
       if (is_late || task.deadline.passed()) {
         is_late = true;
         return;
       }
-      RoomContent& of_room = result[grids[order[i].kind].rooms()[order[i].position]];
-      of_room.dual_bound = content.dual_bound(order[i]);
-      of_room.configuration = content.make(order[i], left);
+      ResidualContent& of_residual = result[grids[order[i].kind].residuals()[order[i].position]];
+      of_residual.dual_bound = content.dual_bound(order[i]);
+      of_residual.configuration = content.make(order[i], left);
     }
   });
   if (is_late) result.clear();

@@ -24,9 +24,9 @@ constexpr double kNothing = 1e-6;  // relative: a gain, or a share, that is roun
 
 class GridGeneration {
  public:
-  GridGeneration(RestrictedMaster& sub, std::vector<MultiplierGrid>& grids, const PricingTask& task,
+  GridGeneration(RestrictedMaster& restricted, std::vector<MultiplierGrid>& grids, const PricingTask& task,
                  cbc::Backend& backend)
-      : sub_(sub), grids_(grids), task_(task), backend_(backend), side_(sub, task) {
+      : restricted_(restricted), grids_(grids), task_(task), backend_(backend), side_(restricted, task) {
     for (std::size_t kind = 0; kind < grids.size(); ++kind) add_blocks(kind);
     empty_ = side_.milp;
   }
@@ -34,9 +34,9 @@ class GridGeneration {
   GridPrices run(const std::function<bool(const GridPrices&)>& on_round) {
     const cbc::MilpRequest request = relaxation_request(task_.deadline);
     GridPrices result;
-    std::vector<double>& center = sub_.stability_center;
+    std::vector<double>& center = restricted_.stability_center;
     if (center.size() != static_cast<std::size_t>(side_.whole.rows())) center.clear();
-    double best = lp::kInfinity;  // bound at the stability center, by the rooms that are priced
+    double best = lp::kInfinity;  // bound at the stability center, by the residual classes that are priced
     const auto price_at = [&](std::vector<double> price, const std::vector<double>& master, lp::Milp& more) {
       const double bound = dual_bound_at(price, master, more);
       prices_.push_back(price);
@@ -46,14 +46,14 @@ class GridGeneration {
       center = std::move(price);
     };
     if (!center.empty()) price_at(center, {}, side_.milp);
-    stride_ = std::max<std::size_t>(1, sub_.supply.rooms.size() / kTuning.generation.grid.sampled);
+    stride_ = std::max<std::size_t>(1, restricted_.supply.residuals.size() / kTuning.generation.grid.sampled);
     if (stride_ > 1) best = lp::kInfinity;
     cbc::MilpAnswer answer = backend_.open_lp(side_.milp, request);
     const Deadline sampling = task_.deadline.part(kTuning.parts.main);
     double value = -lp::kInfinity;  // of the round before
     int idle = 0;                   // rounds without progress
-    // Contents that come from a part of the rooms are estimates: for a bound, those that the master holds are found
-    // anew. True: enough.
+    // Contents that come from a part of the residual classes are estimates: for a bound, those that the master holds
+    // are found anew. True: enough.
     const auto price_all = [&] {
       std::vector<std::vector<double>> prices = prices_of_master();
       keep_points(result.points);
@@ -100,34 +100,36 @@ class GridGeneration {
  private:
   struct Block {
     std::size_t kind;
-    std::vector<std::size_t> positions;  // in the rooms of the kind's grid
+    std::vector<std::size_t> positions;  // in the residual classes of the kind's grid
     double nodes = 0;
     std::int32_t row = 0;
   };
 
-  ResidualClassIndex index_of(std::size_t kind, std::size_t position) const { return grids_[kind].rooms()[position]; }
+  ResidualClassIndex index_of(std::size_t kind, std::size_t position) const {
+    return grids_[kind].residuals()[position];
+  }
   double nodes_of(std::size_t kind, std::size_t position) const {
-    return static_cast<double>(sub_.supply.rooms[index_of(kind, position)].count());
+    return static_cast<double>(restricted_.supply.residuals[index_of(kind, position)].count());
   }
 
-  // Of rooms adjacent in order of the first resource for each free device; those without devices come first.
+  // Of residual classes adjacent in order of the first resource for each free device; those without devices come first.
   void add_blocks(std::size_t kind) {
-    const std::size_t rooms = grids_[kind].rooms().size();
+    const std::size_t residuals = grids_[kind].residuals().size();
     const std::size_t blocks =
-        std::max<std::size_t>(1, kTuning.generation.grid.blocks * rooms / sub_.supply.rooms.size());
+        std::max<std::size_t>(1, kTuning.generation.grid.blocks * residuals / restricted_.supply.residuals.size());
     std::vector<std::tuple<bool, double, std::size_t>> order;
-    for (std::size_t at = 0; at < rooms; ++at) {
-      const ResidualClass& room = sub_.supply.rooms[index_of(kind, at)];
+    for (std::size_t at = 0; at < residuals; ++at) {
+      const ResidualClass& residual = restricted_.supply.residuals[index_of(kind, at)];
       double devices = 0;
-      for (const DeviceUnits units : room.free_devices)
-        devices += static_cast<double>(units) / static_cast<double>(room.free_devices.back());
-      const auto free = static_cast<double>(room.free[grids_[kind].first_resource()]);
+      for (const DeviceUnits units : residual.free_devices)
+        devices += static_cast<double>(units) / static_cast<double>(residual.free_devices.back());
+      const auto free = static_cast<double>(residual.free[grids_[kind].first_resource()]);
       order.emplace_back(devices > 0, devices > 0 ? free / devices : free, at);
     }
     std::ranges::sort(order);
     for (std::size_t b = 0; b < blocks; ++b) {
       Block block{kind, {}};
-      for (std::size_t i = b * rooms / blocks; i < (b + 1) * rooms / blocks; ++i) {
+      for (std::size_t i = b * residuals / blocks; i < (b + 1) * residuals / blocks; ++i) {
         block.positions.push_back(std::get<2>(order[i]));
         block.nodes += nodes_of(kind, block.positions.back());
       }
@@ -138,7 +140,7 @@ class GridGeneration {
 
   void keep(const cbc::MilpAnswer& answer, GridPrices& result) {
     last_ = answer.x;
-    result.asked = asked_pods(sub_, grids_, side_, answer.x);
+    result.asked = asked_pods(restricted_, grids_, side_, answer.x);
   }
 
   bool is_held(std::size_t column) const {
@@ -165,18 +167,18 @@ class GridGeneration {
       if (is_new) points.prices.push_back(prices_[round]);
       used[block].push_back(found->second);
     }
-    points.of_room = Indexed<ResidualClassIndex, std::vector<std::size_t>>(sub_.supply.rooms.size());
+    points.of_residual = Indexed<ResidualClassIndex, std::vector<std::size_t>>(restricted_.supply.residuals.size());
     for (std::size_t b = 0; b < blocks_.size(); ++b)
-      for (const std::size_t at : blocks_[b].positions) points.of_room[index_of(blocks_[b].kind, at)] = used[b];
+      for (const std::size_t at : blocks_[b].positions) points.of_residual[index_of(blocks_[b].kind, at)] = used[b];
   }
 
-  // An upper bound of the LP over all contents, at `price`, or an estimate of it from every so many rooms; what a block
-  // holds there becomes a column if it is worth more than the master's prices (empty: any does). Infinity: the time was
-  // up.
+  // An upper bound of the LP over all contents, at `price`, or an estimate of it from every so many residual classes;
+  // what a block holds there becomes a column if it is worth more than the master's prices (empty: any does). Infinity:
+  // the time was up.
   double dual_bound_at(std::vector<double>& price, const std::vector<double>& master, lp::Milp& more) {
     const double bound = bound_of_prices(side_.whole, side_.is_configuration, price);
     parallel_for(grids_.size(), task_.threads, [&](std::size_t kind) {
-      if (!task_.deadline.passed()) grids_[kind].set_prices(pod_prices(sub_, grids_[kind], price));
+      if (!task_.deadline.passed()) grids_[kind].set_prices(pod_prices(restricted_, grids_[kind], price));
     });
     if (task_.deadline.passed()) return lp::kInfinity;
     std::vector<double> slack(blocks_.size(), 0.0);
@@ -185,7 +187,7 @@ class GridGeneration {
     parallel_for(blocks_.size(), task_.threads, [&](std::size_t b) {
       const Block& block = blocks_[b];
       std::size_t pair = 0;
-      pods[b].assign(sub_.demand.classes.size(), 0.0);
+      pods[b].assign(restricted_.demand.classes.size(), 0.0);
       double priced = 0;  // nodes
       for (std::size_t i = 0; i < block.positions.size(); i += stride_) {
         if (is_late || task_.deadline.passed()) {
@@ -221,7 +223,8 @@ class GridGeneration {
     std::vector<lp::Entry> entries{{block.row, 1}};
     for (const DemandIndex d : grids_[block.kind].demands())
       if (pods[d.value()] > 0)
-        entries.push_back({side_.row_of(supply_row(sub_, grids_[block.kind], d)), -pods[d.value()] / block.nodes});
+        entries.push_back(
+            {side_.row_of(supply_row(restricted_, grids_[block.kind], d)), -pods[d.value()] / block.nodes});
     double worth = 0;
     if (!master.empty())
       for (const lp::Entry& entry : entries) worth -= entry.value * master[static_cast<std::size_t>(entry.row)];
@@ -232,14 +235,14 @@ class GridGeneration {
     owners_.emplace_back(b, round);
   }
 
-  RestrictedMaster& sub_;
+  RestrictedMaster& restricted_;
   std::vector<MultiplierGrid>& grids_;
   const PricingTask& task_;
   cbc::Backend& backend_;
   DemandSide side_;  // its model becomes the master
   lp::Milp empty_;   // the master without contents
   std::vector<Block> blocks_;
-  std::size_t stride_ = 1;                                   // of a block's rooms, every so many are priced
+  std::size_t stride_ = 1;                                   // of a block's residual classes, every so many are priced
   std::vector<std::vector<double>> prices_;                  // that were priced at
   std::vector<std::pair<std::size_t, std::size_t>> owners_;  // (block, prices) of the master's further columns
   std::vector<double> last_;                                 // solution of the master
@@ -247,9 +250,9 @@ class GridGeneration {
 
 }  // namespace
 
-GridPrices price_on_grids(RestrictedMaster& sub, std::vector<MultiplierGrid>& grids, const PricingTask& task,
+GridPrices price_on_grids(RestrictedMaster& restricted, std::vector<MultiplierGrid>& grids, const PricingTask& task,
                           cbc::Backend& backend, const std::function<bool(const GridPrices&)>& on_round) {
-  return GridGeneration(sub, grids, task, backend).run(on_round);
+  return GridGeneration(restricted, grids, task, backend).run(on_round);
 }
 
 }  // namespace muster::column_generation

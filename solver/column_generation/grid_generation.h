@@ -18,11 +18,11 @@
 
 namespace muster::column_generation {
 
-// Row prices, each once, and by room those at which its nodes hold what a solution gives them. Rooms that hold no pod
-// have none.
+// Row prices, each once, and by residual class those at which its nodes hold what a solution gives them. Residual
+// classes that hold no pod have none.
 struct PricePoints {
   std::vector<std::vector<double>> prices;
-  Indexed<formulation::ResidualClassIndex, std::vector<std::size_t>> of_room;  // positions in `prices`
+  Indexed<formulation::ResidualClassIndex, std::vector<std::size_t>> of_residual;  // positions in `prices`
 };
 
 struct GridPrices {
@@ -30,17 +30,17 @@ struct GridPrices {
   double value = 0;                   // of the master
   std::vector<double> asked;          // by DemandIndex: pods that the master places; empty: it was not solved
   PricePoints points;                 // of the master's solution
-  // Prices were found on a part of the rooms; `asked` and `points` are of the last master of that part.
+  // Prices were found on a part of the residual classes; `asked` and `points` are of the last master of that part.
   bool is_of_a_part = false;
   std::string defect;  // as of Priced
 };
 
 // Begins with the stability center; the best prices become it. `on_round` receives each round's master and the best
-// bound; true: enough. Where there are thousands of rooms, prices are found on a part of them first: until
+// bound; true: enough. Where there are thousands of residual classes, prices are found on a part of them first: until
 // `is_of_a_part`, the only bound is that of the first center, and all rounds from then on serve the bound alone. Ends
 // where both are within GridTuning::gap. Cost: 3 ms a round for 10,000 nodes with two threads, and an LP that grows by
 // a column a block; 60 to 90 rounds.
-GridPrices price_on_grids(RestrictedMaster& sub, std::vector<MultiplierGrid>& grids, const PricingTask& task,
+GridPrices price_on_grids(RestrictedMaster& restricted, std::vector<MultiplierGrid>& grids, const PricingTask& task,
                           cbc::Backend& backend, const std::function<bool(const GridPrices&)>& on_round);
 
 }  // namespace muster::column_generation

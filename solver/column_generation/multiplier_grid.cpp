@@ -32,19 +32,19 @@ MUSTER_WIDE void take_better(const double* before, const double* used_before, co
 }  // namespace
 
 MultiplierGrid::MultiplierGrid(const formulation::ConfigurationInput& input, const formulation::Supply& supply,
-                               std::vector<formulation::ResidualClassIndex> rooms)
-    : rooms_(std::move(rooms)) {
-  MUSTER_REQUIRE(!rooms_.empty());
+                               std::vector<formulation::ResidualClassIndex> residuals)
+    : residuals_(std::move(residuals)) {
+  MUSTER_REQUIRE(!residuals_.empty());
   add_items(input, supply);
   choose_resources(input, supply);
 }
 
 void MultiplierGrid::add_items(const formulation::ConfigurationInput& input, const formulation::Supply& supply) {
-  const NodeClass& node_class = input.problem.node_classes[supply.rooms[rooms_.front()].node_class];
+  const NodeClass& node_class = input.problem.node_classes[supply.residuals[residuals_.front()].node_class];
   const DeviceUnits capacity = (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
   std::vector<bool> is_wanted(input.demand.classes.size(), false);
-  for (const formulation::ResidualClassIndex room : rooms_)
-    for (const formulation::DemandIndex d : supply.rooms[room].demands) is_wanted[d.value()] = true;
+  for (const formulation::ResidualClassIndex residual : residuals_)
+    for (const formulation::DemandIndex d : supply.residuals[residual].demands) is_wanted[d.value()] = true;
   DeviceUnits grain = capacity;
   std::map<DeviceUnits, std::vector<Item>> shares;
   std::map<std::int32_t, std::vector<Item>> wholes;
@@ -73,9 +73,9 @@ void MultiplierGrid::add_items(const formulation::ConfigurationInput& input, con
   }
   for (auto& [devices, items] : wholes) wholes_.push_back({devices, std::move(items), {}, {}});
   std::map<Pattern, std::size_t> known;
-  for (const formulation::ResidualClassIndex room : rooms_) {
+  for (const formulation::ResidualClassIndex residual : residuals_) {
     Pattern pattern;
-    for (const DeviceUnits units : supply.rooms[room].free_devices) {
+    for (const DeviceUnits units : supply.residuals[residual].free_devices) {
       if (units == capacity)
         ++pattern.idle;
       else
@@ -98,11 +98,11 @@ void MultiplierGrid::choose_resources(const formulation::ConfigurationInput& inp
       for (Size& size : *sizes)
         for (Item& item : size.items) visit(item);
   };
-  for (const formulation::ResidualClassIndex room : rooms_) {
-    free.resize(supply.rooms[room].free.size(), 0);
+  for (const formulation::ResidualClassIndex residual : residuals_) {
+    free.resize(supply.residuals[residual].free.size(), 0);
     for (std::size_t r = 0; r < free.size(); ++r)
-      free[r] += static_cast<double>(supply.rooms[room].count()) *
-                 std::max(0.0, static_cast<double>(supply.rooms[room].free[r]));
+      free[r] += static_cast<double>(supply.residuals[residual].count()) *
+                 std::max(0.0, static_cast<double>(supply.residuals[residual].free[r]));
   }
   asked.resize(free.size(), 0);
   for_each_item([&](const Item& item) {
@@ -116,8 +116,8 @@ void MultiplierGrid::choose_resources(const formulation::ConfigurationInput& inp
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t r) { return asked[r] / std::max(1.0, free[r]); });
   for (std::size_t k = 0; k < 2; ++k) {
     resource_[k] = order[std::min(k, order.size() - 1)];
-    for (const formulation::ResidualClassIndex room : rooms_)
-      free_[k].push_back(std::max(0.0, static_cast<double>(supply.rooms[room].free[resource_[k]])));
+    for (const formulation::ResidualClassIndex residual : residuals_)
+      free_[k].push_back(std::max(0.0, static_cast<double>(supply.residuals[residual].free[resource_[k]])));
   }
   for_each_item([&](Item& item) {
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[item.demand].pod_class];
@@ -235,7 +235,8 @@ double MultiplierGrid::bound_at(std::size_t position, std::size_t pair) const {
   return value;
 }
 
-// The bound is convex in the multipliers: from the pair of a similar room, to the best neighbour, until none is better.
+// The bound is convex in the multipliers: from the pair of a similar residual class, to the best neighbour, until none
+// is better.
 MultiplierGrid::Choice MultiplierGrid::choose(std::size_t position, std::size_t start) const {
   MUSTER_REQUIRE_SLOW(start < pairs());
   Choice choice{bound_at(position, start), start, start};

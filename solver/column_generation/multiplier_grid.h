@@ -24,11 +24,11 @@ namespace muster::column_generation {
 // every price (Geoffrion 1974). Other resources, and how many pods there are, are left out.
 class MultiplierGrid {
  public:
-  // Requires at least one room, of one kind, without residents. Cost: O(rooms x devices).
+  // Requires at least one residual class, of one kind, without residents. Cost: O(residual classes x devices).
   MultiplierGrid(const formulation::ConfigurationInput& input, const formulation::Supply& supply,
-                 std::vector<formulation::ResidualClassIndex> rooms);
+                 std::vector<formulation::ResidualClassIndex> residuals);
 
-  const std::vector<formulation::ResidualClassIndex>& rooms() const { return rooms_; }
+  const std::vector<formulation::ResidualClassIndex>& residuals() const { return residuals_; }
   // That fit into some of them, ascending.
   const std::vector<formulation::DemandIndex>& demands() const { return demands_; }
   // `price` by DemandIndex, >= 0. Cost: O(pairs x (items + levels x sizes)), 1 ms with 100 levels.
@@ -40,8 +40,8 @@ class MultiplierGrid {
     std::size_t pair = 0, neighbour = 0;
     double part = 1;  // of the mixture, at `pair`
   };
-  // Requires prices. The best pair for the room at this position, as far as steps downhill from the pair of a similar
-  // room lead. Cost: 0.2 us.
+  // Requires prices. The best pair for the residual class at this position, as far as steps downhill from the pair of a
+  // similar one lead. Cost: 0.2 us.
   Choice choose(std::size_t position, std::size_t start) const;
 
   // Calls `take` for the pods that the relaxed node holds at a pair. Cost: O(sizes x pods).
@@ -98,12 +98,12 @@ class MultiplierGrid {
   double bound_at(std::size_t position, std::size_t pair) const;
   double use_of(std::size_t position, std::size_t pair) const;
 
-  std::vector<formulation::ResidualClassIndex> rooms_;
+  std::vector<formulation::ResidualClassIndex> residuals_;
   std::vector<formulation::DemandIndex> demands_;
-  std::vector<std::size_t> pattern_of_;  // by room
+  std::vector<std::size_t> pattern_of_;  // by residual class
   std::vector<Pattern> patterns_;
   std::array<std::size_t, 2> resource_{{0, 0}};
-  std::array<std::vector<double>, 2> free_;  // by room
+  std::array<std::vector<double>, 2> free_;  // by residual class
   std::vector<Item> without_devices_;
   std::vector<Size> shares_, wholes_;
   std::array<std::vector<double>, 2> multiplier_;  // by pair

@@ -10,26 +10,30 @@ namespace muster::column_generation {
 
 using formulation::Configuration, formulation::DemandIndex, formulation::NodeResidual, formulation::ResidualClass;
 
-NodeContent::NodeContent(const RestrictedMaster& sub, const std::vector<MultiplierGrid>& grids,
+NodeContent::NodeContent(const RestrictedMaster& restricted, const std::vector<MultiplierGrid>& grids,
                          const std::vector<std::vector<double>>& price)
-    : sub_(sub), grids_(grids), price_(price), kinds_(grids.size()), counts_(sub.demand.classes.size(), 0) {}
+    : restricted_(restricted),
+      grids_(grids),
+      price_(price),
+      kinds_(grids.size()),
+      counts_(restricted.demand.classes.size(), 0) {}
 
 void NodeContent::reset() {
   for (Kind& kind : kinds_) kind.by_gain.clear();
 }
 
-Configuration NodeContent::make(const RoomOnGrid& at, const std::vector<std::int64_t>& left) {
+Configuration NodeContent::make(const ResidualOnGrid& at, const std::vector<std::int64_t>& left) {
   left_ = &left;
-  const ResidualClass& room = sub_.supply.rooms[grids_[at.kind].rooms()[at.position]];
+  const ResidualClass& residual = restricted_.supply.residuals[grids_[at.kind].residuals()[at.position]];
   const std::size_t pair = choose(at).pair;
-  find_best(at, pair, room);
-  std::ranges::stable_sort(best_, std::greater<>(), [&](DemandIndex d) { return bulk(d, room); });
-  NodeResidual space(sub_.configuration_input.problem, room);
+  find_best(at, pair, residual);
+  std::ranges::stable_sort(best_, std::greater<>(), [&](DemandIndex d) { return bulk(d, residual); });
+  NodeResidual space(restricted_.configuration_input.problem, residual);
   Configuration configuration;
-  for (const DemandIndex d : best_) put(d, room, space, configuration);
+  for (const DemandIndex d : best_) put(d, residual, space, configuration);
   if (kinds_[at.kind].by_gain.empty()) sort_by_gain(at.kind, pair);
   for (const DemandIndex d : kinds_[at.kind].by_gain)
-    while (put(d, room, space, configuration)) {
+    while (put(d, residual, space, configuration)) {
     }
   std::ranges::sort(used_);
   for (const DemandIndex d : used_) configuration.counts.emplace_back(d, std::exchange(counts_[d.value()], 0));
@@ -37,14 +41,14 @@ Configuration NodeContent::make(const RoomOnGrid& at, const std::vector<std::int
   return configuration;
 }
 
-MultiplierGrid::Choice NodeContent::choose(const RoomOnGrid& at) {
+MultiplierGrid::Choice NodeContent::choose(const ResidualOnGrid& at) {
   const MultiplierGrid::Choice choice = grids_[at.kind].choose(at.position, kinds_[at.kind].pair);
   kinds_[at.kind].pair = choice.pair;
   return choice;
 }
 
 const PodClass& NodeContent::class_of(DemandIndex d) const {
-  return sub_.configuration_input.problem.pod_classes[sub_.demand.classes[d].pod_class];
+  return restricted_.configuration_input.problem.pod_classes[restricted_.demand.classes[d].pod_class];
 }
 
 double NodeContent::first_request(DemandIndex d, const MultiplierGrid& grid) const {
@@ -52,15 +56,15 @@ double NodeContent::first_request(DemandIndex d, const MultiplierGrid& grid) con
 }
 
 // Pods that are harder to place come first: more devices, then larger shares.
-std::pair<std::int32_t, DeviceUnits> NodeContent::bulk(DemandIndex d, const ResidualClass& room) const {
+std::pair<std::int32_t, DeviceUnits> NodeContent::bulk(DemandIndex d, const ResidualClass& residual) const {
   const PodClass& pod_class = class_of(d);
   if (pod_class.gpu.kind == GpuRequestKind::kNone) return {-1, 0};
   if (pod_class.gpu.kind == GpuRequestKind::kWhole) return {pod_class.gpu.devices, 0};
-  return {0, share_units(pod_class, sub_.configuration_input.problem.node_classes[room.node_class])};
+  return {0, share_units(pod_class, restricted_.configuration_input.problem.node_classes[residual.node_class])};
 }
 
 // The most valuable content of those of some pairs of multipliers, made to fit.
-void NodeContent::find_best(const RoomOnGrid& at, std::size_t pair, const ResidualClass& room) {
+void NodeContent::find_best(const ResidualOnGrid& at, std::size_t pair, const ResidualClass& residual) {
   const MultiplierGrid& grid = grids_[at.kind];
   const std::size_t first = pair % grid.steps(), row = pair - first;
   double best = -1;
@@ -71,7 +75,7 @@ void NodeContent::find_best(const RoomOnGrid& at, std::size_t pair, const Residu
     grid.trace(at.position, row + a, [&](DemandIndex d, double pods) {
       if (pods > 0.5) content_.push_back(d);
     });
-    const double worth = make_fit(at.kind, grid.floor(pair), room);
+    const double worth = make_fit(at.kind, grid.floor(pair), residual);
     if (worth <= best) continue;
     best = worth;
     best_.swap(content_);
@@ -80,13 +84,13 @@ void NodeContent::find_best(const RoomOnGrid& at, std::size_t pair, const Residu
 
 // Leaves out of the content what is worth least for its use of the first resource, until it fits. Returns its value,
 // with what is left of that resource.
-double NodeContent::make_fit(std::size_t kind, double floor, const ResidualClass& room) {
+double NodeContent::make_fit(std::size_t kind, double floor, const ResidualClass& residual) {
   const MultiplierGrid& grid = grids_[kind];
   const std::vector<double>& price = price_[kind];
   std::ranges::stable_sort(content_, [&](DemandIndex a, DemandIndex b) {
     return price[a.value()] * first_request(b, grid) > price[b.value()] * first_request(a, grid);
   });
-  free_.assign(room.free.begin(), room.free.end());
+  free_.assign(residual.free.begin(), residual.free.end());
   double worth = 0;
   std::size_t kept = 0;
   for (const DemandIndex d : content_) {
@@ -104,18 +108,18 @@ double NodeContent::make_fit(std::size_t kind, double floor, const ResidualClass
   return worth + floor * static_cast<double>(free_[grid.first_resource()]);
 }
 
-bool NodeContent::may_put(DemandIndex d, const ResidualClass& room) const {
-  if (counts_[d.value()] >= (*left_)[d.value()] || !std::ranges::binary_search(room.demands, d)) return false;
+bool NodeContent::may_put(DemandIndex d, const ResidualClass& residual) const {
+  if (counts_[d.value()] >= (*left_)[d.value()] || !std::ranges::binary_search(residual.demands, d)) return false;
   const PodClass& pod_class = class_of(d);
   if (pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty()) return true;
   return std::ranges::none_of(used_, [&](DemandIndex other) {
-    return sub_.anti_affinity.conflict(sub_.demand.classes[d].pod_class, sub_.demand.classes[other].pod_class,
-                                       room.nodes.front());
+    return restricted_.anti_affinity.conflict(restricted_.demand.classes[d].pod_class,
+                                              restricted_.demand.classes[other].pod_class, residual.nodes.front());
   });
 }
 
-bool NodeContent::put(DemandIndex d, const ResidualClass& room, NodeResidual& space, Configuration& configuration) {
-  if (!may_put(d, room) || !space.add(class_of(d))) return false;
+bool NodeContent::put(DemandIndex d, const ResidualClass& residual, NodeResidual& space, Configuration& configuration) {
+  if (!may_put(d, residual) || !space.add(class_of(d))) return false;
   configuration.steps.push_back({d, space.last_devices()});
   if (counts_[d.value()]++ == 0) used_.push_back(d);
   return true;

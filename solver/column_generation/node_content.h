@@ -12,7 +12,7 @@
 namespace muster::column_generation {
 
 // A node, by its kind's grid.
-struct RoomOnGrid {
+struct ResidualOnGrid {
   std::size_t kind, position;
 };
 
@@ -22,15 +22,15 @@ struct RoomOnGrid {
 class NodeContent {
  public:
   // The grids have prices, and `price` are the same, by kind and DemandIndex. Cost: O(kinds).
-  NodeContent(const RestrictedMaster& sub, const std::vector<MultiplierGrid>& grids,
+  NodeContent(const RestrictedMaster& restricted, const std::vector<MultiplierGrid>& grids,
               const std::vector<std::vector<double>>& price);
 
   // The prices have changed.
   void reset();
   // No configuration of the node is worth more. Cost: 0.2 us.
-  double dual_bound(const RoomOnGrid& at) { return choose(at).dual_bound; }
+  double dual_bound(const ResidualOnGrid& at) { return choose(at).dual_bound; }
   // At most `left` pods of each demand class. Cost: 10 us.
-  formulation::Configuration make(const RoomOnGrid& at, const std::vector<std::int64_t>& left);
+  formulation::Configuration make(const ResidualOnGrid& at, const std::vector<std::int64_t>& left);
 
  private:
   struct Kind {
@@ -38,18 +38,19 @@ class NodeContent {
     std::vector<formulation::DemandIndex> by_gain;  // empty: not known at these prices
   };
 
-  MultiplierGrid::Choice choose(const RoomOnGrid& at);
+  MultiplierGrid::Choice choose(const ResidualOnGrid& at);
   const PodClass& class_of(formulation::DemandIndex d) const;
   double first_request(formulation::DemandIndex d, const MultiplierGrid& grid) const;
-  std::pair<std::int32_t, DeviceUnits> bulk(formulation::DemandIndex d, const formulation::ResidualClass& room) const;
-  void find_best(const RoomOnGrid& at, std::size_t pair, const formulation::ResidualClass& room);
-  double make_fit(std::size_t kind, double floor, const formulation::ResidualClass& room);
-  bool may_put(formulation::DemandIndex d, const formulation::ResidualClass& room) const;
-  bool put(formulation::DemandIndex d, const formulation::ResidualClass& room, formulation::NodeResidual& space,
+  std::pair<std::int32_t, DeviceUnits> bulk(formulation::DemandIndex d,
+                                            const formulation::ResidualClass& residual) const;
+  void find_best(const ResidualOnGrid& at, std::size_t pair, const formulation::ResidualClass& residual);
+  double make_fit(std::size_t kind, double floor, const formulation::ResidualClass& residual);
+  bool may_put(formulation::DemandIndex d, const formulation::ResidualClass& residual) const;
+  bool put(formulation::DemandIndex d, const formulation::ResidualClass& residual, formulation::NodeResidual& space,
            formulation::Configuration& configuration);
   void sort_by_gain(std::size_t kind, std::size_t pair);
 
-  const RestrictedMaster& sub_;
+  const RestrictedMaster& restricted_;
   const std::vector<MultiplierGrid>& grids_;
   const std::vector<std::vector<double>>& price_;
   const std::vector<std::int64_t>* left_ = nullptr;  // of the node that is being filled

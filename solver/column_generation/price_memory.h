@@ -1,7 +1,7 @@
 // The prices of pods in the last cycle: a start for the prices of the next one.
 //
-// Consecutive snapshots of a cluster have similar requests. Prices only determine where the search begins; every limit
-// is proven anew from the snapshot, so the answer is the same with or without this memory, but sooner with it.
+// Consecutive snapshots of a cluster have similar requests. Prices only determine where the search begins; every bound
+// is proven anew from the snapshot. If the time suffices, the answer is the same without this memory, but later.
 #pragma once
 
 #include <compare>

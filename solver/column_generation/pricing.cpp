@@ -17,33 +17,33 @@ constexpr double kLargestStride = kTuning.pricing.factor - 1;
 
 }  // namespace
 
-Pricing::Pricing(const formulation::ConfigurationInput& input, const formulation::ResidualClass& room)
-    : in_(input), room_(room) {
-  MUSTER_REQUIRE(room.residents.empty());
-  const NodeClass& node_class = input.problem.node_classes[room.node_class];
+Pricing::Pricing(const formulation::ConfigurationInput& input, const formulation::ResidualClass& residual)
+    : in_(input), residual_(residual) {
+  MUSTER_REQUIRE(residual.residents.empty());
+  const NodeClass& node_class = input.problem.node_classes[residual.node_class];
   const DeviceUnits capacity = (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
   DeviceUnits grain = capacity;
-  for (formulation::DemandIndex d : room.demands) {
+  for (formulation::DemandIndex d : residual.demands) {
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
     if (pod_class.gpu.kind == GpuRequestKind::kFraction || pod_class.gpu.kind == GpuRequestKind::kMemory)
       grain = std::gcd(grain, share_units(pod_class, node_class));
   }
   grain = std::max(grain, capacity / kTuning.pricing.grains);
-  for (DeviceUnits units : room.free_devices) {
+  for (DeviceUnits units : residual.free_devices) {
     if (units == capacity)
       ++idle_;
     else
       partial_levels_.push_back(static_cast<std::int32_t>((units + grain - 1) / grain));
   }
   idle_level_ = static_cast<std::int32_t>((capacity + grain - 1) / grain);
-  items_.reserve(room.demands.size());
-  for (std::size_t at = 0; at < room.demands.size(); ++at) {
-    const formulation::DemandIndex d = room.demands[at];
+  items_.reserve(residual.demands.size());
+  for (std::size_t at = 0; at < residual.demands.size(); ++at) {
+    const formulation::DemandIndex d = residual.demands[at];
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
-    Item item{d, &pod_class, static_cast<double>(room.stock[at])};
-    for (std::size_t r = 0; r < room.free.size(); ++r)
+    Item item{d, &pod_class, static_cast<double>(residual.stock[at])};
+    for (std::size_t r = 0; r < residual.free.size(); ++r)
       if (pod_class.request[r] > 0)
-        item.most = std::min(item.most, static_cast<double>(room.free[r] / pod_class.request[r]));
+        item.most = std::min(item.most, static_cast<double>(residual.free[r] / pod_class.request[r]));
     if (pod_class.gpu.kind == GpuRequestKind::kWhole) {
       item.whole = pod_class.gpu.devices;
     } else if (pod_class.gpu.kind != GpuRequestKind::kNone) {
@@ -52,12 +52,12 @@ Pricing::Pricing(const formulation::ConfigurationInput& input, const formulation
     }
     items_.push_back(item);
   }
-  for (std::size_t r = 0; r < room.free.size(); ++r) {
+  for (std::size_t r = 0; r < residual.free.size(); ++r) {
     double wanted = 0;
     for (const Item& item : items_) wanted += item.most * static_cast<double>(item.pod_class->request[r]);
-    if (wanted <= static_cast<double>(room.free[r])) continue;
+    if (wanted <= static_cast<double>(residual.free[r])) continue;
     resources_.push_back(r);
-    free_.push_back(static_cast<double>(room.free[r]));
+    free_.push_back(static_cast<double>(residual.free[r]));
   }
   request_.reserve(items_.size() * resources_.size());
   for (const Item& item : items_)
@@ -97,16 +97,16 @@ void Pricing::fill_device_table(const std::vector<double>& profit, const std::ve
   double dominating = 0;
   for (std::size_t i = 0; i < sizes_.size();) {
     const std::int32_t size = sizes_[i].size;
-    auto room = static_cast<std::int64_t>(idle_level_ / size);  // copies of this size that one device can hold
+    auto residual = static_cast<std::int64_t>(idle_level_ / size);  // copies of this size that one device can hold
     for (; i < sizes_.size() && sizes_[i].size == size; ++i) {
-      if (room <= 0 || sizes_[i].profit <= dominating) continue;
-      if (remaining[sizes_[i].item] >= static_cast<double>(room)) {
+      if (residual <= 0 || sizes_[i].profit <= dominating) continue;
+      if (remaining[sizes_[i].item] >= static_cast<double>(residual)) {
         plenty_.push_back(sizes_[i]);
         dominating = sizes_[i].profit;
-        room = 0;
+        residual = 0;
         continue;
       }
-      for (auto n = static_cast<std::int64_t>(remaining[sizes_[i].item]); n > 0 && room > 0; --n, --room)
+      for (auto n = static_cast<std::int64_t>(remaining[sizes_[i].item]); n > 0 && residual > 0; --n, --residual)
         copies_.push_back(sizes_[i]);
     }
   }
@@ -132,7 +132,7 @@ void Pricing::fill_device_table(const std::vector<double>& profit, const std::ve
     }
 }
 
-// The content that the table found best for a device with that much room.
+// The content that the table found best for a device with that much free.
 void Pricing::open_device(std::int32_t level, std::vector<double>& amount) const {
   const std::size_t levels = static_cast<std::size_t>(idle_level_) + 1;
   for (std::int32_t p; (p = last_plenty_[static_cast<std::size_t>(level)]) >= 0;) {
@@ -285,13 +285,13 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
 // Whether one more pod of the item exists, and may be placed next to those that are counted.
 bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts) const {
   const formulation::DemandClass& demand = in_.demand.classes[items_[item].demand];
-  if (counts[item] >= room_.stock[item]) return false;
+  if (counts[item] >= residual_.stock[item]) return false;
   const PodClass& pod_class = *items_[item].pod_class;
   if (pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty()) return true;
   for (std::size_t other = 0; other < items_.size(); ++other)
     if (counts[other] > 0 &&
         in_.anti_affinity.conflict(demand.pod_class, in_.demand.classes[items_[other].demand].pod_class,
-                                   room_.nodes.front()))
+                                   residual_.nodes.front()))
       return false;
   return true;
 }
@@ -308,7 +308,7 @@ void Pricing::put(std::size_t item, std::int64_t count, formulation::NodeResidua
 // Puts pods that share one device on that device, as the table divided them; those that do not fit are left out.
 void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items, formulation::NodeResidual& space,
                      formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const {
-  const NodeClass& node_class = in_.problem.node_classes[room_.node_class];
+  const NodeClass& node_class = in_.problem.node_classes[residual_.node_class];
   for (std::size_t item : items) {
     const PodClass& pod_class = *items_[item].pod_class;
     if (!may_put(item, counts)) continue;
@@ -322,7 +322,7 @@ void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items,
 
 // A device that nothing is on; -1: none.
 std::int32_t Pricing::idle_device(const formulation::NodeResidual& space) const {
-  const DeviceUnits capacity = room_.free_devices.empty() ? 0 : room_.free_devices.back();
+  const DeviceUnits capacity = residual_.free_devices.empty() ? 0 : residual_.free_devices.back();
   for (std::size_t i = partial_levels_.size(); i < space.free_devices().size(); ++i)
     if (space.free_devices()[i] == capacity) return static_cast<std::int32_t>(i);
   return -1;
@@ -330,7 +330,7 @@ std::int32_t Pricing::idle_device(const formulation::NodeResidual& space) const 
 
 // Makes the relaxed content fit: whole devices first, then the shared ones one by one, then the rest; then fills up.
 void Pricing::build(const std::vector<double>& price, const Content& content, Result& result) {
-  formulation::NodeResidual space(in_.problem, room_);
+  formulation::NodeResidual space(in_.problem, residual_);
   formulation::Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
   for (std::size_t i : by_bulk_)
@@ -350,7 +350,7 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
 void Pricing::finish(const std::vector<double>& price, formulation::NodeResidual& space,
                      formulation::Configuration configuration, std::vector<std::int64_t> counts, Result& result) {
   for (std::size_t i : by_density_)
-    if (price[items_[i].demand.value()] > 0) put(i, room_.stock[i], space, configuration, counts);
+    if (price[items_[i].demand.value()] > 0) put(i, residual_.stock[i], space, configuration, counts);
   double worth = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (counts[i] == 0) continue;
@@ -370,7 +370,7 @@ void Pricing::sort_items(const std::vector<double>& price) {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     double use =
         1e-9 + (items_[i].whole + items_[i].devices * static_cast<double>(items_[i].size) / std::max(1, idle_level_)) /
-                   std::max(1.0, static_cast<double>(room_.free_devices.size()));
+                   std::max(1.0, static_cast<double>(residual_.free_devices.size()));
     for (std::size_t r = 0; r < resources_.size(); ++r) use += request_of(i, r) / std::max(1.0, free_[r]);
     density[i] = price[items_[i].demand.value()] / use;
   }
@@ -446,7 +446,7 @@ void Pricing::build_mixed(const std::vector<double>& price, Result& result) {
         chosen[at] = static_cast<std::int32_t>(b);
       }
     }
-  formulation::NodeResidual space(in_.problem, room_);
+  formulation::NodeResidual space(in_.problem, residual_);
   formulation::Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
   std::vector<std::size_t> shared;  // bundles of one shared device

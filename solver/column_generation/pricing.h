@@ -8,18 +8,18 @@
 
 namespace muster::column_generation {
 
-// For one room class; keeps its multipliers from call to call, so that each call starts where the last one ended.
+// For one residual class; keeps its multipliers from call to call, so that each call starts where the last one ended.
 //
-// The limit is the Lagrangian dual of the node's counted resources: with multipliers a_r >= 0 on them, what is left
+// The bound is the Lagrangian dual of the node's counted resources: with multipliers a_r >= 0 on them, what is left
 // falls into devices, of which each is an unbounded knapsack over shares, and whole ones are divided by a small dynamic
-// program (Gilmore and Gomory 1961 for the pattern, Geoffrion 1974 for the bound). Every a gives a valid limit; a few
+// program (Gilmore and Gomory 1961 for the pattern, Geoffrion 1974 for the bound). Every a gives a valid bound; a few
 // rounds of bisection, one resource after another, look for a good one. The configurations are the contents that the
 // dynamic program chose along the way, with the stock divided device by device, made to fit and filled up; they fit
 // exactly. Cost: O(rounds x levels x sizes), 20-300 us for a node of 8 devices and 20 sizes.
 class Pricing {
  public:
-  // Requires that the room has no residents.
-  Pricing(const formulation::ConfigurationInput& input, const formulation::ResidualClass& room);
+  // Requires that the residual class has no residents.
+  Pricing(const formulation::ConfigurationInput& input, const formulation::ResidualClass& residual);
 
   struct Result {
     double dual_bound = 0;                                   // no configuration is worth more
@@ -28,7 +28,7 @@ class Pricing {
   };
   // `price` by DemandIndex, >= 0. `effort` multiplies the rounds: 1 to find configurations, more to tighten the bound.
   Result price(const std::vector<double>& price, int effort = 1);
-  // A limit and a configuration or two from a few steps around the multipliers of the last call: for prices that change
+  // A bound and a configuration or two from a few steps around the multipliers of the last call: for prices that change
   // little from call to call. Cost: 10-40 us.
   Result quick(const std::vector<double>& price);
 
@@ -36,7 +36,7 @@ class Pricing {
   struct Item {
     formulation::DemandIndex demand;
     const PodClass* pod_class;
-    double most = 0;           // pods that fit at all, by counts and room
+    double most = 0;           // pods that fit at all, by counts and free capacity
     std::int32_t size = 0;     // of a sharer, in grains, rounded down; 0: takes no share
     std::int32_t whole = 0;    // whole devices
     std::int32_t devices = 0;  // of a sharer
@@ -99,7 +99,7 @@ class Pricing {
            formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const;
 
   const formulation::ConfigurationInput& in_;
-  const formulation::ResidualClass& room_;
+  const formulation::ResidualClass& residual_;
   std::vector<Item> items_;
   std::vector<std::size_t> resources_;        // counted resources that may bind
   std::vector<double> free_;                  // of those
@@ -119,7 +119,7 @@ class Pricing {
   std::vector<double> division_;     // value of this many idle devices
   std::vector<double> stock_price_;  // by item: multipliers of "no more pods than there are"
   std::vector<Bundle> bundles_;      // of this call
-  std::size_t scarce_ = 0;           // position in resources_ of the one with the largest multiplier x room
+  std::size_t scarce_ = 0;           // position in resources_ of the one with the largest multiplier x free capacity
   std::vector<std::size_t> by_bulk_, by_density_;  // items, in the orders in which they are put down
   Content last_;
   std::vector<double> used_;  // of resources_, by last_

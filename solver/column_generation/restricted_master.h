@@ -55,7 +55,7 @@ struct RestrictedMaster {
     try {
       formulation.emplace(formulation::FormulationInput{setting_.problem, setting_.shares, demand, zones, supply,
                                                         anti_affinity, setting_.rules, before, base, exact, deadline});
-      columns.assign(supply.rooms.size(), 0);
+      columns.assign(supply.residuals.size(), 0);
       add_new_columns();
     } catch (const lp::ModelTooLong&) {
       formulation.reset();
@@ -67,11 +67,12 @@ struct RestrictedMaster {
 
   // Gives every configuration of the pool that has none yet its column.
   void add_new_columns() {
-    for (formulation::ResidualClassIndex room : supply.rooms.indices()) add_new_columns(room);
+    for (formulation::ResidualClassIndex residual : supply.residuals.indices()) add_new_columns(residual);
   }
-  void add_new_columns(formulation::ResidualClassIndex room) {
-    const std::vector<formulation::Configuration>& all = pool.configurations()[room];
-    for (std::size_t& j = columns[room.value()]; j < all.size(); ++j) formulation->add_configuration(room, all[j]);
+  void add_new_columns(formulation::ResidualClassIndex residual) {
+    const std::vector<formulation::Configuration>& all = pool.configurations()[residual];
+    for (std::size_t& j = columns[residual.value()]; j < all.size(); ++j)
+      formulation->add_configuration(residual, all[j]);
   }
 
   ClusterState before;  // the state as it was given
@@ -84,10 +85,9 @@ struct RestrictedMaster {
   formulation::ConfigurationInput configuration_input;
   ColumnPool pool;
   std::optional<formulation::Formulation> formulation;
-  std::vector<std::size_t> columns;  // by room class: configurations that have a column
-  // Row prices of the best limit so far, or such as are a good start (see solver/column_generation/aggregate.h); those
-  // of another number
-  // of rows are old, and are not looked at.
+  std::vector<std::size_t> columns;  // by residual class: configurations that have a column
+  // Row prices of the best bound so far, or such as are a good start (see solver/column_generation/aggregate.h). Prices
+  // of another number of rows are old and ignored.
   std::vector<double> stability_center;
 
  private:

@@ -22,14 +22,14 @@ Deadline::Clock::duration times(double factor, Deadline::Clock::duration time) {
 }  // namespace
 
 std::vector<std::string> BlockStage::improve(const lp::LinearExpression& expression, int sign,
-                                             const std::vector<double>& asked, const OnLimit& on_limit) {
+                                             const std::vector<double>& asked, const OnBound& on_bound) {
   const PricingTask task{expression, sign, in_.options.deadline, in_.options.threads};
-  if (!blocks_.blocks.empty() || improve_on_grids(task, asked, on_limit)) improve_by_blocks(task, on_limit);
+  if (!blocks_.blocks.empty() || improve_on_grids(task, asked, on_bound)) improve_by_blocks(task, on_bound);
   return std::exchange(defects_, {});
 }
 
 // False: the incumbent is near the bound, or the time is up.
-bool BlockStage::improve_on_grids(PricingTask task, const std::vector<double>& asked, const OnLimit& on_limit) {
+bool BlockStage::improve_on_grids(PricingTask task, const std::vector<double>& asked, const OnBound& on_bound) {
   const MilpEngineOptions& options = in_.options;
   grids_ = column_generation::make_grids(in_.whole);
   const Clock::time_point begun = Clock::now();
@@ -37,12 +37,12 @@ bool BlockStage::improve_on_grids(PricingTask task, const std::vector<double>& a
   // Ends early enough to leave time for such a plan at the last prices, and a little more.
   task.deadline = until_kept(options.parts.blocks.grids, Clock::now() - begun + in_.slowest_take());
   GridPrices priced = price_on_grids(in_.whole, grids_, task, in_.backend, [&](const GridPrices& now) {
-    return on_limit(now.dual_bound) || now.is_of_a_part;
+    return on_bound(now.dual_bound) || now.is_of_a_part;
   });
   if (!priced.defect.empty()) defects_.push_back(priced.defect);
-  if (on_limit(priced.dual_bound)) return false;
+  if (on_bound(priced.dual_bound)) return false;
   take_fill(task, priced.asked);
-  if (priced.asked.empty() || on_limit(priced.dual_bound) || options.deadline.passed()) return false;
+  if (priced.asked.empty() || on_bound(priced.dual_bound) || options.deadline.passed()) return false;
   blocks_ = column_generation::make_blocks(in_.whole, options.most_blocks);
   blocks_.points = std::move(priced.points);
   return true;
@@ -59,7 +59,7 @@ void BlockStage::take_fill(PricingTask task, const std::vector<double>& asked) {
   if (!solution.configurations.empty()) in_.take(solution);
 }
 
-void BlockStage::improve_by_blocks(PricingTask task, const OnLimit& on_limit) {
+void BlockStage::improve_by_blocks(PricingTask task, const OnBound& on_bound) {
   const MilpEngineOptions& options = in_.options;
   // Ends early enough to leave time for a plan of the last solution.
   task.deadline = until_kept(options.parts.blocks.round, times(kTuning.forecast.margin, in_.slowest_take()));
@@ -76,10 +76,10 @@ void BlockStage::improve_by_blocks(PricingTask task, const OnLimit& on_limit) {
       take_blocks(now);
       next = Clock::now() + times(1 / options.parts.blocks.plans, Clock::now() - start);
     }
-    return on_limit(now.dual_bound);
+    return on_bound(now.dual_bound);
   });
   if (!priced.defect.empty()) defects_.push_back(priced.defect);
-  if (!on_limit(priced.dual_bound)) take_blocks(priced);
+  if (!on_bound(priced.dual_bound)) take_blocks(priced);
 }
 
 // A plan of this solution, if it is better than the last one's.

@@ -25,24 +25,24 @@ struct BlockInput {
   std::function<Deadline::Clock::duration()> slowest_take;            // so far
 };
 
-// First on grids of multipliers, for good prices and a good plan soon; then with the configurations of all rooms,
-// making plans on the way. What it has found for one level helps with the next.
+// First on grids of multipliers, for good prices and a good plan soon; then with the configurations of all residual
+// classes, making plans on the way. What it has found for one level helps with the next.
 class BlockStage {
  public:
   explicit BlockStage(BlockInput input) : in_(std::move(input)) {}
 
   // Receives each dual bound; true: the incumbent is near it.
-  using OnLimit = std::function<bool(double)>;
+  using OnBound = std::function<bool(double)>;
   // `asked`: by DemandIndex, pods that fit by sums at the stability center; empty: not known. Returns defects of the
   // worker. Cost: the time that the options leave.
   std::vector<std::string> improve(const lp::LinearExpression& expression, int sign, const std::vector<double>& asked,
-                                   const OnLimit& on_limit);
+                                   const OnBound& on_bound);
 
  private:
   using Clock = Deadline::Clock;
 
-  bool improve_on_grids(column_generation::PricingTask task, const std::vector<double>& asked, const OnLimit& on_limit);
-  void improve_by_blocks(column_generation::PricingTask task, const OnLimit& on_limit);
+  bool improve_on_grids(column_generation::PricingTask task, const std::vector<double>& asked, const OnBound& on_bound);
+  void improve_by_blocks(column_generation::PricingTask task, const OnBound& on_bound);
   void take_fill(column_generation::PricingTask task, const std::vector<double>& asked);
   void take_blocks(const column_generation::Priced& now);
   bool has_time_for(Clock::duration more = {}) const;

@@ -113,7 +113,7 @@ class Engine {
 
  private:
   enum class Columns : std::uint8_t { kListed, kAllNodes, kPriced };
-  bool has_blocks() const { return !is_whole() && whole_.supply.rooms.size() > options_.most_rooms; }
+  bool has_blocks() const { return !is_whole() && whole_.supply.residuals.size() > options_.most_residuals; }
 
   void choose_columns() {
     const Deadline until = options_.deadline.part(options_.parts.listing);
@@ -269,9 +269,10 @@ class Engine {
     return task;
   }
 
-  // `limit`: of sign x scaled, which is an integer.
-  void tighten(LevelTask& task, double limit) const {
-    const std::optional<std::int64_t> bound = lp::whole_bound(limit, task.divisor, task.sign, task.expression.constant);
+  // `proven`: of sign x scaled, which is an integer.
+  void tighten(LevelTask& task, double proven) const {
+    const std::optional<std::int64_t> bound =
+        lp::whole_bound(proven, task.divisor, task.sign, task.expression.constant);
     if (!bound) return;
     std::int64_t told = *bound;
     if (const std::int64_t by_sums = options_.trivial[task.level]; task.sign * by_sums < task.sign * told)
@@ -305,11 +306,11 @@ class Engine {
     if (whole_.stability_center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
       find_first_prices(task.level, {task.scaled, task.sign, soon, options_.threads}, divisor);
     if (has_blocks()) {
-      const auto on_limit = [&](double limit) {
-        tighten(task, limit);
+      const auto on_bound = [&](double proven) {
+        tighten(task, proven);
         return is_solved(task);
       };
-      for (std::string& defect : blocks_.improve(task.scaled, task.sign, first_asked_, on_limit))
+      for (std::string& defect : blocks_.improve(task.scaled, task.sign, first_asked_, on_bound))
         outcome_.defects.push_back(std::move(defect));
       remember_prices(task.level, divisor);
       return;
@@ -400,9 +401,9 @@ class Engine {
         whole_.stability_center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
       return;
     std::vector<double> pods(whole_.demand.classes.size(), 0.0);
-    for (const formulation::ResidualClassIndex room : whole_.supply.rooms.indices())
-      for (const formulation::DemandIndex d : whole_.supply.rooms[room].demands) {
-        const auto row = static_cast<std::size_t>(whole_.formulation->supply_row(d, room));
+    for (const formulation::ResidualClassIndex residual : whole_.supply.residuals.indices())
+      for (const formulation::DemandIndex d : whole_.supply.residuals[residual].demands) {
+        const auto row = static_cast<std::size_t>(whole_.formulation->supply_row(d, residual));
         pods[d.value()] = std::max(pods[d.value()], divisor * whole_.stability_center[row]);
       }
     options_.memory->keep(problem_, whole_.demand, ids_[i], pods);
@@ -432,8 +433,8 @@ class Engine {
   // search, not a proof.
   void keep_near(const Formulation& formulation, lp::Milp& milp) const {
     if (relaxed_.empty()) return;
-    for (formulation::ResidualClassIndex room : whole_.supply.rooms.indices())
-      for (const std::int32_t column : formulation.configuration_columns(room)) {
+    for (formulation::ResidualClassIndex residual : whole_.supply.residuals.indices())
+      for (const std::int32_t column : formulation.configuration_columns(residual)) {
         const auto j = static_cast<std::size_t>(column);
         const double nodes = j < relaxed_.size() ? relaxed_[j] : 0;
         milp.lower[j] = std::max(milp.lower[j], std::floor(nodes + 1e-6) - 1);
@@ -479,20 +480,20 @@ class Engine {
     offers_.offer(std::move(state), std::move(evictions), is_whole());
   }
 
-  std::vector<PlannedEviction> place(const RestrictedMaster& sub, const FormulationSolution& solution,
+  std::vector<PlannedEviction> place(const RestrictedMaster& restricted, const FormulationSolution& solution,
                                      const Configurations& configurations, ClusterState& state,
                                      bool in_some_order = false) const {
-    return formulation::decode({problem_, sub.demand, sub.zones, sub.supply, bounds_, configurations,
-                                sub.formulation->channels(), in_some_order},
+    return formulation::decode({problem_, restricted.demand, restricted.zones, restricted.supply, bounds_,
+                                configurations, restricted.formulation->channels(), in_some_order},
                                solution, state)
         .evictions;
   }
 
   // Column generation on the LP relaxation, for at most a share of the time that is left.
-  Priced price_columns(RestrictedMaster& sub, const LinearExpression& expression, int sign, double share) {
+  Priced price_columns(RestrictedMaster& restricted, const LinearExpression& expression, int sign, double share) {
     const Deadline until = options_.deadline.part(share);
     const PricingTask task{expression, sign, until, options_.threads};
-    Priced priced = muster::column_generation::price_columns(sub, task, backend_);
+    Priced priced = muster::column_generation::price_columns(restricted, task, backend_);
     if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
     return priced;
   }

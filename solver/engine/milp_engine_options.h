@@ -23,12 +23,12 @@ struct MilpEngineOptions {
   column_generation::PriceMemory* memory =
       nullptr;                        // of the cycles before, and for the next one; outlives the call; null: none
   std::vector<std::int64_t> trivial;  // trivial_bounds of the problem; empty: not known yet
-  // What may be listed whole: intermediate states of all room classes, and columns.
+  // What may be listed whole: intermediate states of all residual classes, and columns.
   std::size_t most_states = kTuning.listing.most_states, most_columns = kTuning.listing.most_columns;
   // What may be given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
   std::size_t most_node_columns = kTuning.listing.most_columns;
-  // With more rooms than that, blocks of them are priced, about so many.
-  std::size_t most_rooms = kTuning.size.many_kinds;
+  // With more residual classes than that, blocks of them are priced, about so many.
+  std::size_t most_residuals = kTuning.size.many_kinds;
   std::size_t most_blocks = kTuning.generation.blocks;
   MilpParts parts{};  // of the time or work left, for each stage
   // Whether gangs and victims are chosen first; and, with the evictions of the best plan, all places are sought.

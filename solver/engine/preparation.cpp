@@ -11,7 +11,7 @@ MilpPreparation::MilpPreparation(const Problem& problem, const FairShares& fair_
       candidates(formulation::find_candidates(problem, rules, before)),
       whole(setting, before, candidates, &deadline) {
   took_too_long = !whole.supply.is_complete;
-  if (!took_too_long && whole.supply.rooms.size() > kTuning.size.many_kinds)
+  if (!took_too_long && whole.supply.residuals.size() > kTuning.size.many_kinds)
     took_too_long = !whole.formulate(false, deadline);
 }
 

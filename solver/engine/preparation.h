@@ -28,7 +28,7 @@ struct MilpPreparation {
   column_generation::Setting setting;
   formulation::EvictionCandidates candidates;
   column_generation::RestrictedMaster
-      whole;                   // formulated early if there are so many rooms that it is certainly not exact
+      whole;                   // formulated early if there are so many residual classes that it is certainly not exact
   bool took_too_long = false;  // to be used
 };
 

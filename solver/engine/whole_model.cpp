@@ -51,42 +51,44 @@ std::vector<std::int32_t> take_devices(std::map<std::int32_t, std::int32_t>& slo
 
 }  // namespace
 
-WholeModel::WholeModel(const Problem& problem, const column_generation::RestrictedMaster& sub, std::size_t most_columns)
+WholeModel::WholeModel(const Problem& problem, const column_generation::RestrictedMaster& restricted,
+                       std::size_t most_columns)
     : problem_(problem),
-      sub_(sub),
-      rooms_(sub.supply.rooms.size()),
+      restricted_(restricted),
+      residuals_(restricted.supply.residuals.size()),
       states_left_(kTuning.listing.most_columns),
       tries_left_(kTuning.listing.most_states) {
-  is_whole_ = rooms_.size() <= most_columns;
-  for (const formulation::ResidualClassIndex room : sub_.supply.rooms.indices()) {
+  is_whole_ = residuals_.size() <= most_columns;
+  for (const formulation::ResidualClassIndex residual : restricted_.supply.residuals.indices()) {
     if (!is_whole_) return;
-    if (!list(room)) lay_out(room);
+    if (!list(residual)) lay_out(residual);
     is_whole_ = is_whole_ && columns_ <= most_columns;
   }
 }
 
 const PodClass& WholeModel::class_of(formulation::DemandIndex d) const {
-  return problem_.pod_classes[sub_.demand.classes[d].pod_class];
+  return problem_.pod_classes[restricted_.demand.classes[d].pod_class];
 }
 
-DeviceUnits WholeModel::units_of(const formulation::ResidualClass& room, formulation::DemandIndex d) const {
-  return share_units(class_of(d), problem_.node_classes[room.node_class]);
+DeviceUnits WholeModel::units_of(const formulation::ResidualClass& residual, formulation::DemandIndex d) const {
+  return share_units(class_of(d), problem_.node_classes[residual.node_class]);
 }
 
-// In the rows of shares; residents of a pinned room have rows of their own.
-bool WholeModel::uses_devices(const formulation::ResidualClass& room, formulation::DemandIndex d) const {
-  return class_of(d).gpu.kind != GpuRequestKind::kNone && !(room.pinned && is_stay(d));
+// In the rows of shares; residents of a pinned residual class have rows of their own.
+bool WholeModel::uses_devices(const formulation::ResidualClass& residual, formulation::DemandIndex d) const {
+  return class_of(d).gpu.kind != GpuRequestKind::kNone && !(residual.pinned && is_stay(d));
 }
 
 // --- layout
 
 bool WholeModel::list(formulation::ResidualClassIndex index) {
-  const formulation::ResidualClass& room = sub_.supply.rooms[index];
+  const formulation::ResidualClass& residual = restricted_.supply.residuals[index];
   const std::size_t most = std::min(kTuning.listing.few, states_left_);
-  if (sub_.anti_affinity.spans_nodes() || formulation::surely_has_more(sub_.configuration_input, room, most))
+  if (restricted_.anti_affinity.spans_nodes() ||
+      formulation::surely_has_more(restricted_.configuration_input, residual, most))
     return false;
   std::size_t states = most;
-  const auto all = formulation::enumerate_configurations(sub_.configuration_input, room, states);
+  const auto all = formulation::enumerate_configurations(restricted_.configuration_input, residual, states);
   states_left_ -= all ? most - states : most;
   if (!all) return false;
   std::vector<formulation::Configuration> maximal;
@@ -95,18 +97,18 @@ bool WholeModel::list(formulation::ResidualClassIndex index) {
     if (std::ranges::none_of(*all, holds)) maximal.push_back(one);
   }
   columns_ += maximal.size();
-  rooms_[index] = {true, std::move(maximal), {}};
+  residuals_[index] = {true, std::move(maximal), {}};
   return true;
 }
 
 void WholeModel::lay_out(formulation::ResidualClassIndex index) {
-  const formulation::ResidualClass& room = sub_.supply.rooms[index];
-  std::vector<Group>& groups = rooms_[index].groups;
-  for (std::size_t device = 0; device < room.free_devices.size(); ++device) {
+  const formulation::ResidualClass& residual = restricted_.supply.residuals[index];
+  std::vector<Group>& groups = residuals_[index].groups;
+  for (std::size_t device = 0; device < residual.free_devices.size(); ++device) {
     const auto position = static_cast<std::int32_t>(device);
-    Group group{room.free_devices[device], {}, {}, {}};
-    for (std::size_t j = 0; room.pinned && j < room.residents.size(); ++j)
-      if (std::ranges::find(room.residents[j].devices, position) != room.residents[j].devices.end())
+    Group group{residual.free_devices[device], {}, {}, {}};
+    for (std::size_t j = 0; residual.pinned && j < residual.residents.size(); ++j)
+      if (std::ranges::find(residual.residents[j].devices, position) != residual.residents[j].devices.end())
         group.residents.push_back(j);
     auto same = std::ranges::find_if(
         groups, [&](const Group& other) { return other.free == group.free && other.residents == group.residents; });
@@ -114,20 +116,20 @@ void WholeModel::lay_out(formulation::ResidualClassIndex index) {
     same->devices.push_back(position);
   }
   Sizes stock;
-  for (std::size_t i = 0; i < room.demands.size(); ++i)
-    if (uses_devices(room, room.demands[i]))
-      stock[units_of(room, room.demands[i])] += room.stock[i] * class_of(room.demands[i]).gpu.devices;
-  std::size_t columns = room.demands.size() + (room.pinned ? room.residents.size() : 0);
+  for (std::size_t i = 0; i < residual.demands.size(); ++i)
+    if (uses_devices(residual, residual.demands[i]))
+      stock[units_of(residual, residual.demands[i])] += residual.stock[i] * class_of(residual.demands[i]).gpu.devices;
+  std::size_t columns = residual.demands.size() + (residual.pinned ? residual.residents.size() : 0);
   for (Group& group : groups) {
-    if (!find_patterns(room, group, stock)) is_whole_ = false;
+    if (!find_patterns(residual, group, stock)) is_whole_ = false;
     columns += group.patterns.size();
   }
-  columns_ += columns * room.nodes.size();
+  columns_ += columns * residual.nodes.size();
 }
 
 // What a device of the group can hold in addition to each set of its residents: the multisets of shares to which none
 // can be added. False: too many.
-bool WholeModel::find_patterns(const formulation::ResidualClass& room, Group& group, const Sizes& stock) {
+bool WholeModel::find_patterns(const formulation::ResidualClass& residual, Group& group, const Sizes& stock) {
   if (group.residents.size() >= std::bit_width(kTuning.listing.few)) return false;
   for (std::size_t set = 0; set < std::size_t{1} << group.residents.size(); ++set) {
     Pattern pattern;
@@ -135,7 +137,7 @@ bool WholeModel::find_patterns(const formulation::ResidualClass& room, Group& gr
     for (std::size_t k = 0; k < group.residents.size(); ++k)
       if ((set >> k & 1) != 0) {
         pattern.residents.push_back(group.residents[k]);
-        free -= units_of(room, room.residents[group.residents[k]].stay);
+        free -= units_of(residual, residual.residents[group.residents[k]].stay);
       }
     Filling filling{stock, std::move(pattern), group.patterns};
     if (free >= 0 && !fill(free, stock.rbegin(), filling)) return false;
@@ -171,21 +173,22 @@ bool WholeModel::fill(DeviceUnits free, const Sizes::const_reverse_iterator& siz
 void WholeModel::add_to(formulation::Formulation& formulation) {
   MUSTER_REQUIRE(is_whole());
   nodes_.clear();
-  for (const formulation::ResidualClassIndex room : sub_.supply.rooms.indices()) {
-    for (const formulation::Configuration& one : rooms_[room].listed) formulation.add_configuration(room, one);
-    for (std::int64_t n = 0; n < sub_.supply.rooms[room].count() && !rooms_[room].is_listed; ++n)
-      add_node(room, formulation);
+  for (const formulation::ResidualClassIndex residual : restricted_.supply.residuals.indices()) {
+    for (const formulation::Configuration& one : residuals_[residual].listed)
+      formulation.add_configuration(residual, one);
+    for (std::int64_t n = 0; n < restricted_.supply.residuals[residual].count() && !residuals_[residual].is_listed; ++n)
+      add_node(residual, formulation);
   }
 }
 
 void WholeModel::add_node(formulation::ResidualClassIndex index, formulation::Formulation& formulation) {
-  const formulation::ResidualClass& room = sub_.supply.rooms[index];
+  const formulation::ResidualClass& residual = restricted_.supply.residuals[index];
   lp::ModelBuilder& model = formulation.model();
   Node node{index, {}, {}, {}};
-  for (std::size_t i = 0; i < room.demands.size(); ++i) {
-    const formulation::DemandIndex d = room.demands[i];
+  for (std::size_t i = 0; i < residual.demands.size(); ++i) {
+    const formulation::DemandIndex d = residual.demands[i];
     node.counts.push_back(
-        model.add_column(0, static_cast<double>(room.stock[i]), true, name("a", nodes_.size(), d.value())));
+        model.add_column(0, static_cast<double>(residual.stock[i]), true, name("a", nodes_.size(), d.value())));
     for (const lp::Entry& entry : formulation.entries_of(index, {{}, {{d, 1}}, {}, 0}))
       if (entry.row != formulation.capacity_row(index)) model.add_entry(entry.row, node.counts.back(), entry.value);
   }
@@ -196,24 +199,24 @@ void WholeModel::add_node(formulation::ResidualClassIndex index, formulation::Fo
 }
 
 void WholeModel::add_resources(const Node& node, lp::ModelBuilder& model) const {
-  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
-  for (std::size_t r = 0; r < room.free.size(); ++r) {
+  const formulation::ResidualClass& residual = restricted_.supply.residuals[node.residual];
+  for (std::size_t r = 0; r < residual.free.size(); ++r) {
     lp::LinearExpression used, coming;
     Amount staying = 0;
     for (std::size_t i = 0; i < node.counts.size(); ++i) {
-      const Amount request = class_of(room.demands[i]).request[r];
+      const Amount request = class_of(residual.demands[i]).request[r];
       used.add(node.counts[i], request);
-      if (is_stay(room.demands[i]))
-        staying += room.stock[i] * request;
+      if (is_stay(residual.demands[i]))
+        staying += residual.stock[i] * request;
       else
         coming.add(node.counts[i], request);
     }
-    if (used.terms.empty() || (coming.terms.empty() && staying > room.free[r])) continue;
-    Amount most = room.free[r];
-    if (staying > room.free[r]) {  // more than the node reports: all may stay, or what comes and what stays fits
+    if (used.terms.empty() || (coming.terms.empty() && staying > residual.free[r])) continue;
+    Amount most = residual.free[r];
+    if (staying > residual.free[r]) {  // more than the node reports: all may stay, or what comes and what stays fits
       const std::int32_t any_comes = model.add_column(0, 1, true, name("c", nodes_.size(), r));
-      used.add(any_comes, staying - room.free[r]);
-      coming.add(any_comes, -std::max<Amount>(0, room.free[r]));
+      used.add(any_comes, staying - residual.free[r]);
+      coming.add(any_comes, -std::max<Amount>(0, residual.free[r]));
       model.add_constraint(coming, -lp::kInfinity, 0, name("comes", nodes_.size(), r));
       most = staying;
     }
@@ -222,13 +225,13 @@ void WholeModel::add_resources(const Node& node, lp::ModelBuilder& model) const 
 }
 
 void WholeModel::add_devices(Node& node, lp::ModelBuilder& model) const {
-  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
+  const formulation::ResidualClass& residual = restricted_.supply.residuals[node.residual];
   std::map<DeviceUnits, lp::LinearExpression> in_use;  // less what the patterns hold; by share
-  for (std::size_t i = 0; i < room.demands.size(); ++i)
-    if (uses_devices(room, room.demands[i]))
-      in_use[units_of(room, room.demands[i])].add(node.counts[i], class_of(room.demands[i]).gpu.devices);
-  if (room.pinned) add_residents(node, model);
-  for (const Group& group : rooms_[node.room].groups) {
+  for (std::size_t i = 0; i < residual.demands.size(); ++i)
+    if (uses_devices(residual, residual.demands[i]))
+      in_use[units_of(residual, residual.demands[i])].add(node.counts[i], class_of(residual.demands[i]).gpu.devices);
+  if (residual.pinned) add_residents(node, model);
+  for (const Group& group : residuals_[node.residual].groups) {
     const auto devices = static_cast<std::int64_t>(group.devices.size());
     lp::LinearExpression used;
     std::map<std::size_t, lp::LinearExpression> held;  // by resident that is on all devices of the group if it stays
@@ -252,29 +255,30 @@ void WholeModel::add_devices(Node& node, lp::ModelBuilder& model) const {
 }
 
 void WholeModel::add_residents(Node& node, lp::ModelBuilder& model) const {
-  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
+  const formulation::ResidualClass& residual = restricted_.supply.residuals[node.residual];
   std::map<formulation::DemandIndex, lp::LinearExpression> staying;
-  for (std::size_t j = 0; j < room.residents.size(); ++j) {
+  for (std::size_t j = 0; j < residual.residents.size(); ++j) {
     node.stays.push_back(model.add_column(0, 1, true, name("r", nodes_.size(), j)));
-    staying[room.residents[j].stay].add(node.stays.back(), 1);
+    staying[residual.residents[j].stay].add(node.stays.back(), 1);
   }
-  for (std::size_t i = 0; i < room.demands.size(); ++i) {
-    const auto found = staying.find(room.demands[i]);
+  for (std::size_t i = 0; i < residual.demands.size(); ++i) {
+    const auto found = staying.find(residual.demands[i]);
     if (found == staying.end()) continue;
     found->second.add(node.counts[i], -1);
-    model.add_constraint(found->second, 0, 0, name("stays", nodes_.size(), room.demands[i].value()));
+    model.add_constraint(found->second, 0, 0, name("stays", nodes_.size(), residual.demands[i].value()));
   }
 }
 
 // Pods that run next to each other may continue; placed pods have to respect all others.
 void WholeModel::add_anti_affinity(const Node& node, lp::ModelBuilder& model) const {
-  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
+  const formulation::ResidualClass& residual = restricted_.supply.residuals[node.residual];
   for (std::size_t i = 0; i < node.counts.size(); ++i) {
     std::vector<std::size_t> others;
     for (std::size_t other = i; other < node.counts.size(); ++other)
-      if (!is_stay(room.demands[other]) &&
-          sub_.anti_affinity.conflict(sub_.demand.classes[room.demands[i]].pod_class,
-                                      sub_.demand.classes[room.demands[other]].pod_class, room.nodes.front()))
+      if (!is_stay(residual.demands[other]) &&
+          restricted_.anti_affinity.conflict(restricted_.demand.classes[residual.demands[i]].pod_class,
+                                             restricted_.demand.classes[residual.demands[other]].pod_class,
+                                             residual.nodes.front()))
         others.push_back(other);
     if (others.empty()) continue;
     if (others.front() == i) {
@@ -285,13 +289,13 @@ void WholeModel::add_anti_affinity(const Node& node, lp::ModelBuilder& model) co
     const std::int32_t is_here = model.add_column(0, 1, true, name("h", nodes_.size(), i));
     lp::LinearExpression own;
     own.add(node.counts[i], 1);
-    own.add(is_here, -room.stock[i]);
+    own.add(is_here, -residual.stock[i]);
     model.add_constraint(own, -lp::kInfinity, 0, name("here", nodes_.size(), i));
     for (const std::size_t other : others) {
       lp::LinearExpression foreign;
       foreign.add(node.counts[other], 1);
-      foreign.add(is_here, room.stock[other]);
-      model.add_constraint(foreign, -lp::kInfinity, static_cast<double>(room.stock[other]),
+      foreign.add(is_here, residual.stock[other]);
+      model.add_constraint(foreign, -lp::kInfinity, static_cast<double>(residual.stock[other]),
                            name("apart", nodes_.size(), i));
     }
   }
@@ -301,10 +305,10 @@ void WholeModel::add_anti_affinity(const Node& node, lp::ModelBuilder& model) co
 
 WholeModel::Content WholeModel::read(const formulation::Formulation& formulation, const std::vector<double>& x) const {
   Content content{formulation.read(x), {}};
-  for (const Room& room : rooms_) content.configurations.push_back(room.listed);
+  for (const Residual& residual : residuals_) content.configurations.push_back(residual.listed);
   for (const Node& node : nodes_) {
-    std::vector<formulation::Configuration>& configurations = content.configurations[node.room];
-    content.solution.configurations[node.room.value()].emplace_back(configurations.size(), 1);
+    std::vector<formulation::Configuration>& configurations = content.configurations[node.residual];
+    content.solution.configurations[node.residual.value()].emplace_back(configurations.size(), 1);
     configurations.push_back(content_of(node, x));
   }
   return content;
@@ -312,10 +316,10 @@ WholeModel::Content WholeModel::read(const formulation::Formulation& formulation
 
 // The solution's pods on one node, one by one, each on devices whose patterns hold it.
 formulation::Configuration WholeModel::content_of(const Node& node, const std::vector<double>& x) const {
-  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
+  const formulation::ResidualClass& residual = restricted_.supply.residuals[node.residual];
   std::map<DeviceUnits, std::map<std::int32_t, std::int32_t>> slots;  // by share and device: sharers that it holds
   for (std::size_t g = 0; g < node.patterns.size(); ++g) {
-    const Group& group = rooms_[node.room].groups[g];
+    const Group& group = residuals_[node.residual].groups[g];
     std::size_t next = 0;
     for (std::size_t k = 0; k < group.patterns.size(); ++k)
       for (std::int64_t n = count_of(node.patterns[g][k], x); n > 0 && next < group.devices.size(); --n, ++next)
@@ -324,14 +328,15 @@ formulation::Configuration WholeModel::content_of(const Node& node, const std::v
   formulation::Configuration content;
   for (std::size_t j = 0; j < node.stays.size(); ++j)
     if (count_of(node.stays[j], x) > 0)
-      content.steps.push_back({room.residents[j].stay, room.residents[j].devices, static_cast<std::int32_t>(j)});
-  for (std::size_t i = 0; i < room.demands.size(); ++i) {
-    const formulation::DemandIndex d = room.demands[i];
-    if (room.pinned && is_stay(d)) continue;
+      content.steps.push_back(
+          {residual.residents[j].stay, residual.residents[j].devices, static_cast<std::int32_t>(j)});
+  for (std::size_t i = 0; i < residual.demands.size(); ++i) {
+    const formulation::DemandIndex d = residual.demands[i];
+    if (residual.pinned && is_stay(d)) continue;
     for (std::int64_t n = count_of(node.counts[i], x); n > 0; --n) {
       formulation::Configuration::Step step{d, {}, -1};
-      if (uses_devices(room, d)) step.devices = take_devices(slots[units_of(room, d)], class_of(d).gpu.devices);
-      if (uses_devices(room, d) && std::ssize(step.devices) < class_of(d).gpu.devices) break;
+      if (uses_devices(residual, d)) step.devices = take_devices(slots[units_of(residual, d)], class_of(d).gpu.devices);
+      if (uses_devices(residual, d) && std::ssize(step.devices) < class_of(d).gpu.devices) break;
       content.steps.push_back(std::move(step));
     }
   }

@@ -1,7 +1,7 @@
 // All possible contents of the nodes as columns of one model, from the start: for problems that have too many
 // configurations to list, and are small enough to be given to CBC whole instead of being priced.
 //
-// Adds to a formulation without configurations, for each node of a room class that is modelled by itself
+// Adds to a formulation without configurations, for each node of a residual class that is modelled by itself
 // Columns  a_nd  pods of demand class d on node n, integer
 //          p_gk   devices of group g of the node (with equal free capacity and residents) that use pattern k
 //          r_j    resident j stays, binary (if residents share devices)
@@ -31,7 +31,7 @@ namespace muster::engine {
 class WholeModel {
  public:
   // Lays out the columns, not yet adding any, until there are too many. Both outlive the model. Cost: O(most_columns).
-  WholeModel(const Problem& problem, const column_generation::RestrictedMaster& sub, std::size_t most_columns);
+  WholeModel(const Problem& problem, const column_generation::RestrictedMaster& restricted, std::size_t most_columns);
 
   // Whether all is laid out: there are not more columns than that, and pods do not share devices in too many ways.
   bool is_whole() const { return is_whole_; }
@@ -56,29 +56,29 @@ class WholeModel {
     std::map<DeviceUnits, std::int32_t> sharers;  // by share, whole ones included
     std::vector<std::size_t> residents;
   };
-  // Equivalent devices of a room class.
+  // Equivalent devices of a residual class.
   struct Group {
     DeviceUnits free = 0;
     std::vector<std::size_t> residents;
     std::vector<std::int32_t> devices;  // positions in ResidualClass::free_devices
     std::vector<Pattern> patterns;
   };
-  struct Room {
+  struct Residual {
     bool is_listed = false;
     std::vector<formulation::Configuration> listed;  // maximal ones
     std::vector<Group> groups;
   };
   struct Node {
-    formulation::ResidualClassIndex room;
+    formulation::ResidualClassIndex residual;
     std::vector<std::int32_t> counts;                 // columns, by position in ResidualClass::demands
-    std::vector<std::int32_t> stays;                  // columns, by resident; of a pinned room
+    std::vector<std::int32_t> stays;                  // columns, by resident; of a pinned residual class
     std::vector<std::vector<std::int32_t>> patterns;  // columns, by group and pattern
   };
 
   const PodClass& class_of(formulation::DemandIndex d) const;
-  bool is_stay(formulation::DemandIndex d) const { return !sub_.demand.classes[d].stays.is_none(); }
-  DeviceUnits units_of(const formulation::ResidualClass& room, formulation::DemandIndex d) const;
-  bool uses_devices(const formulation::ResidualClass& room, formulation::DemandIndex d) const;
+  bool is_stay(formulation::DemandIndex d) const { return !restricted_.demand.classes[d].stays.is_none(); }
+  DeviceUnits units_of(const formulation::ResidualClass& residual, formulation::DemandIndex d) const;
+  bool uses_devices(const formulation::ResidualClass& residual, formulation::DemandIndex d) const;
 
   bool list(formulation::ResidualClassIndex index);
   void lay_out(formulation::ResidualClassIndex index);
@@ -88,7 +88,7 @@ class WholeModel {
     Pattern pattern;
     std::vector<Pattern>& patterns;
   };
-  bool find_patterns(const formulation::ResidualClass& room, Group& group, const Sizes& stock);
+  bool find_patterns(const formulation::ResidualClass& residual, Group& group, const Sizes& stock);
   bool fill(DeviceUnits free, const Sizes::const_reverse_iterator& size, Filling& filling);
 
   void add_node(formulation::ResidualClassIndex index, formulation::Formulation& formulation);
@@ -99,9 +99,9 @@ class WholeModel {
   formulation::Configuration content_of(const Node& node, const std::vector<double>& x) const;
 
   const Problem& problem_;
-  const column_generation::RestrictedMaster& sub_;
-  Indexed<formulation::ResidualClassIndex, Room> rooms_;
-  std::vector<Node> nodes_;  // put in by themselves, those of a room class together
+  const column_generation::RestrictedMaster& restricted_;
+  Indexed<formulation::ResidualClassIndex, Residual> residuals_;
+  std::vector<Node> nodes_;  // put in by themselves, those of a residual class together
   std::size_t columns_ = 0, states_left_, tries_left_;
   bool is_whole_ = true;
 };

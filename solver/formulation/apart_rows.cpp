@@ -59,10 +59,10 @@ std::set<std::pair<AntiAffinityIndex, DomainIndex>> domains_at_odds(const Proble
 // All of them in advance, since an open LP accepts no more rows. Within one node, configurations enforce it.
 void Formulation::add_anti_affinity_rows() {
   std::map<std::pair<AntiAffinityIndex, DomainIndex>, std::set<NodeIndex>> nodes;
-  for (const ResidualClass& room : in_.supply.rooms)
-    for (DemandIndex demand : room.demands)
+  for (const ResidualClass& residual : in_.supply.residuals)
+    for (DemandIndex demand : residual.demands)
       for (AntiAffinityIndex term : terms_of(in_.problem.pod_classes[in_.demand.classes[demand].pod_class]))
-        for (NodeIndex node : room.nodes) {
+        for (NodeIndex node : residual.nodes) {
           model_.step();
           if (const DomainIndex domain = in_.problem.inter_pod.anti_affinities[term].domain_of[node]; !domain.is_none())
             nodes[{term, domain}].insert(node);
@@ -100,12 +100,12 @@ void Formulation::add_anti_affinity_row(AntiAffinityIndex term, DomainIndex doma
   model_.add_constraint(one, -lp::kInfinity, 1, name("apart_one", term, domain));
 }
 
-// Pods of the configuration by row. Requires what holds where terms span nodes: every room class is a single node.
-std::map<std::int32_t, double> Formulation::anti_affinity_entries(ResidualClassIndex room,
+// Pods of the configuration by row. Requires what holds where terms span nodes: every residual class is a single node.
+std::map<std::int32_t, double> Formulation::anti_affinity_entries(ResidualClassIndex residual,
                                                                   const Configuration& configuration) const {
   std::map<std::int32_t, double> entries;
   if (anti_affinity_rows_.empty()) return entries;
-  const NodeIndex node = in_.supply.rooms[room].nodes.front();
+  const NodeIndex node = in_.supply.residuals[residual].nodes.front();
   for (const auto& [demand, count] : configuration.counts) {
     const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[demand].pod_class];
     for (AntiAffinityIndex term : terms_of(pod_class)) {

@@ -5,11 +5,11 @@
 
 namespace muster::formulation {
 
-std::vector<lp::Entry> Formulation::entries_of(ResidualClassIndex room, const Configuration& configuration) const {
-  std::vector<lp::Entry> entries{{capacity_rows_[room], 1}};
+std::vector<lp::Entry> Formulation::entries_of(ResidualClassIndex residual, const Configuration& configuration) const {
+  std::vector<lp::Entry> entries{{capacity_rows_[residual], 1}};
   for (const auto& [demand, count] : configuration.counts)
-    entries.push_back({supply_row(demand, room), -static_cast<double>(count)});
-  for (const auto& [row, pods] : anti_affinity_entries(room, configuration)) entries.push_back({row, pods});
+    entries.push_back({supply_row(demand, residual), -static_cast<double>(count)});
+  for (const auto& [row, pods] : anti_affinity_entries(residual, configuration)) entries.push_back({row, pods});
   for (const DemandIndex stay : configuration.could_stay)
     if (const std::int32_t row = vain_rows_[in_.demand.classes[stay].stays]; row >= 0) entries.push_back({row, 1});
   for (const DemandIndex stay : configuration.could_stay_by_right) {
@@ -21,18 +21,18 @@ std::vector<lp::Entry> Formulation::entries_of(ResidualClassIndex room, const Co
   return entries;
 }
 
-std::int32_t Formulation::add_configuration(ResidualClassIndex room, const Configuration& configuration) {
-  const auto nodes = static_cast<double>(in_.supply.rooms[room].count());
+std::int32_t Formulation::add_configuration(ResidualClassIndex residual, const Configuration& configuration) {
+  const auto nodes = static_cast<double>(in_.supply.residuals[residual].count());
   const std::int32_t column = model_.add_column(
-      0, nodes, true, "l" + std::to_string(room.value()) + "_" + std::to_string(configurations_[room].size()));
-  for (const lp::Entry& entry : entries_of(room, configuration)) model_.add_entry(entry.row, column, entry.value);
-  configurations_[room].push_back({column, configuration.last_level, configuration.counts});
+      0, nodes, true, "l" + std::to_string(residual.value()) + "_" + std::to_string(configurations_[residual].size()));
+  for (const lp::Entry& entry : entries_of(residual, configuration)) model_.add_entry(entry.row, column, entry.value);
+  configurations_[residual].push_back({column, configuration.last_level, configuration.counts});
   return column;
 }
 
-std::vector<std::int32_t> Formulation::configuration_columns(ResidualClassIndex room) const {
+std::vector<std::int32_t> Formulation::configuration_columns(ResidualClassIndex residual) const {
   std::vector<std::int32_t> columns;
-  for (const ConfigurationColumn& configuration : configurations_[room]) columns.push_back(configuration.column);
+  for (const ConfigurationColumn& configuration : configurations_[residual]) columns.push_back(configuration.column);
   return columns;
 }
 

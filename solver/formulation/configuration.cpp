@@ -17,19 +17,20 @@ namespace {
 // each essentially different way of using the devices.
 class Enumeration {
  public:
-  Enumeration(const ConfigurationInput& input, const ResidualClass& room, std::size_t& left,
+  Enumeration(const ConfigurationInput& input, const ResidualClass& residual, std::size_t& left,
               const std::function<bool()>& stop)
       : in_(input),
-        room_(room),
-        node_class_(input.problem.node_classes[room.node_class]),
+        residual_(residual),
+        node_class_(input.problem.node_classes[residual.node_class]),
         left_(left),
-        size_(1 + room.free_devices.size() / kTuning.listing.state_devices),
+        size_(1 + residual.free_devices.size() / kTuning.listing.state_devices),
         stop_(stop) {}
 
   std::optional<std::vector<Configuration>> run() {
-    states_.push_back({NodeResidual(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
+    states_.push_back(
+        {NodeResidual(in_.problem, residual_), {}, std::vector<std::int32_t>(residual_.demands.size(), 0), 0, 0});
     for (std::size_t at = 0; at < states_.size(); ++at) {
-      for (std::size_t d = states_[at].last; d < room_.demands.size() && !are_too_many(states_.size()); ++d)
+      for (std::size_t d = states_[at].last; d < residual_.demands.size() && !are_too_many(states_.size()); ++d)
         extend(at, d);
       if (are_too_many(states_.size()) || is_to_stop(at)) return std::nullopt;
     }
@@ -41,9 +42,9 @@ class Enumeration {
   struct State {
     NodeResidual space;
     std::vector<Configuration::Step> steps;
-    std::vector<std::int32_t> counts;  // by position in room.demands
+    std::vector<std::int32_t> counts;  // by position in residual.demands
     std::size_t last = 0;              // no class before this one is added any more
-    std::size_t next_resident = 0;     // of a pinned room: no resident before this one is added any more
+    std::size_t next_resident = 0;     // of a pinned residual class: no resident before this one is added any more
   };
   // The free part of a device, and its absent residents, by class of stay and identity.
   using DeviceView = std::pair<DeviceUnits, std::vector<std::pair<DemandIndex, std::int32_t>>>;
@@ -52,22 +53,23 @@ class Enumeration {
   bool are_too_many(std::size_t states) const { return size_ * states > left_; }
 
   const PodClass& class_of(std::size_t d) const {
-    return in_.problem.pod_classes[in_.demand.classes[room_.demands[d]].pod_class];
+    return in_.problem.pod_classes[in_.demand.classes[residual_.demands[d]].pod_class];
   }
 
   bool clashes(const State& state, std::size_t d) const {
-    const PodClassIndex added = in_.demand.classes[room_.demands[d]].pod_class;
+    const PodClassIndex added = in_.demand.classes[residual_.demands[d]].pod_class;
     for (std::size_t other = 0; other < state.counts.size(); ++other)
       if (state.counts[other] > 0 &&
-          in_.anti_affinity.conflict(added, in_.demand.classes[room_.demands[other]].pod_class, room_.nodes.front()))
+          in_.anti_affinity.conflict(added, in_.demand.classes[residual_.demands[other]].pod_class,
+                                     residual_.nodes.front()))
         return true;
     return false;
   }
 
   void extend(std::size_t at, std::size_t d) {
     const PodClass& pod_class = class_of(d);
-    if (states_[at].counts[d] >= room_.stock[d]) return;
-    if (is_stay(d) && room_.pinned) return add_residents(at, d);
+    if (states_[at].counts[d] >= residual_.stock[d]) return;
+    if (is_stay(d) && residual_.pinned) return add_residents(at, d);
     // Pods that run next to each other may continue, whatever their anti-affinity, and even beyond what the node
     // reports.
     if (!is_stay(d) && (!states_[at].space.has_resources(pod_class) || clashes(states_[at], d))) return;
@@ -75,20 +77,20 @@ class Enumeration {
       add(at, d, devices, states_[at].next_resident, -1);
   }
 
-  bool is_stay(std::size_t d) const { return !in_.demand.classes[room_.demands[d]].stays.is_none(); }
+  bool is_stay(std::size_t d) const { return !in_.demand.classes[residual_.demands[d]].stays.is_none(); }
 
   // Residents that share devices stay on their own; they have all been there together, so they fit.
   void add_residents(std::size_t at, std::size_t d) {
-    for (std::size_t r = states_[at].next_resident; r < room_.residents.size(); ++r)
-      if (room_.residents[r].stay == room_.demands[d])
-        add(at, d, room_.residents[r].devices, r + 1, static_cast<std::int32_t>(r));
+    for (std::size_t r = states_[at].next_resident; r < residual_.residents.size(); ++r)
+      if (residual_.residents[r].stay == residual_.demands[d])
+        add(at, d, residual_.residents[r].devices, r + 1, static_cast<std::int32_t>(r));
   }
 
   void add(std::size_t at, std::size_t d, const std::vector<std::int32_t>& devices, std::size_t next_resident,
            std::int32_t resident) {
     State next = states_[at];
     next.space.add_on(class_of(d), devices);
-    next.steps.push_back({room_.demands[d], devices, resident});
+    next.steps.push_back({residual_.demands[d], devices, resident});
     ++next.counts[d];
     next.last = d;
     next.next_resident = next_resident;
@@ -102,12 +104,12 @@ class Enumeration {
   std::vector<DeviceView> devices_of(const State& state) const {
     std::vector<DeviceView> devices;
     for (const DeviceUnits free : state.space.free_devices()) devices.push_back({free, {}});
-    if (!room_.pinned) return devices;
-    std::vector<bool> is_there(room_.residents.size(), false);
+    if (!residual_.pinned) return devices;
+    std::vector<bool> is_there(residual_.residents.size(), false);
     for (const Configuration::Step& step : state.steps)
       if (step.resident >= 0) is_there[static_cast<std::size_t>(step.resident)] = true;
-    for (std::size_t r = 0; r < room_.residents.size(); ++r) {
-      const ResidualClass::Resident& resident = room_.residents[r];
+    for (std::size_t r = 0; r < residual_.residents.size(); ++r) {
+      const ResidualClass::Resident& resident = residual_.residents[r];
       const bool on_one = resident.devices.size() == 1;
       for (std::int32_t device : resident.devices)
         if (!is_there[r])
@@ -163,13 +165,13 @@ class Enumeration {
       if (is_to_stop(at)) return std::nullopt;
       State& state = states_[at];
       const std::int64_t value =
-          last_level_of(in_.problem, {room_.node_class, state.space.free(), state.space.free_devices()});
+          last_level_of(in_.problem, {residual_.node_class, state.space.free(), state.space.free_devices()});
       std::vector<DemandIndex> more = could_stay(state, false), by_right = could_stay(state, true);
       const auto [found, is_new] = best.try_emplace({state.counts, more, by_right});
       if (!is_new && found->second.last_level <= value) continue;
       found->second = {std::move(state.steps), {}, std::move(more), value, std::move(by_right)};
       for (std::size_t d = 0; d < state.counts.size(); ++d)
-        if (state.counts[d] > 0) found->second.counts.emplace_back(room_.demands[d], state.counts[d]);
+        if (state.counts[d] > 0) found->second.counts.emplace_back(residual_.demands[d], state.counts[d]);
     }
     std::vector<Configuration> result;
     for (auto& [key, configuration] : best) result.push_back(std::move(configuration));
@@ -178,15 +180,15 @@ class Enumeration {
 
   std::vector<DemandIndex> could_stay(const State& state, bool by_right) const {
     std::vector<DemandIndex> classes;
-    for (std::size_t d = 0; d < room_.demands.size() && is_stay(d); ++d) {
-      if (state.counts[d] >= room_.stock[d]) continue;
+    for (std::size_t d = 0; d < residual_.demands.size() && is_stay(d); ++d) {
+      if (state.counts[d] >= residual_.stock[d]) continue;
       const bool all_count = !by_right || std::ranges::all_of(state.steps, [&](const Configuration::Step& step) {
-        return !is_arrival(step) || may_displace(step.demand, room_.demands[d]);
+        return !is_arrival(step) || may_displace(step.demand, residual_.demands[d]);
       });
       const std::optional<State> part = all_count ? std::nullopt : std::optional(part_by_right(state, d));
       const State& counted = part ? *part : state;
       if (fits_beside(counted, d) && has_devices(counted, d) && !is_kept_out(counted, d))
-        classes.push_back(room_.demands[d]);
+        classes.push_back(residual_.demands[d]);
     }
     return classes;
   }
@@ -198,16 +200,17 @@ class Enumeration {
 
   // Without the arriving pods for which residents of the class need not leave.
   State part_by_right(const State& state, std::size_t d) const {
-    State part{NodeResidual(in_.problem, room_),
+    State part{NodeResidual(in_.problem, residual_),
                {},
-               std::vector<std::int32_t>(room_.demands.size(), 0),
+               std::vector<std::int32_t>(residual_.demands.size(), 0),
                state.last,
                state.next_resident};
     for (const Configuration::Step& step : state.steps) {
-      if (is_arrival(step) && !may_displace(step.demand, room_.demands[d])) continue;
+      if (is_arrival(step) && !may_displace(step.demand, residual_.demands[d])) continue;
       part.space.add_on(in_.problem.pod_classes[in_.demand.classes[step.demand].pod_class], step.devices);
       part.steps.push_back(step);
-      ++part.counts[static_cast<std::size_t>(std::ranges::find(room_.demands, step.demand) - room_.demands.begin())];
+      ++part.counts[static_cast<std::size_t>(std::ranges::find(residual_.demands, step.demand) -
+                                             residual_.demands.begin())];
     }
     return part;
   }
@@ -228,17 +231,17 @@ class Enumeration {
   bool has_devices(const State& state, std::size_t d) const {
     const PodClass& pod_class = class_of(d);
     if (pod_class.gpu.kind == GpuRequestKind::kNone) return true;
-    if (!room_.pinned) {
-      const std::int64_t absent = room_.stock[d] - state.counts[d];
+    if (!residual_.pinned) {
+      const std::int64_t absent = residual_.stock[d] - state.counts[d];
       return absent > devices_in_use(state) && !device_choices(state, pod_class).empty();
     }
     const DeviceUnits units = share_units(pod_class, node_class_);
-    for (std::size_t r = 0; r < room_.residents.size(); ++r) {
+    for (std::size_t r = 0; r < residual_.residents.size(); ++r) {
       const auto position = static_cast<std::int32_t>(r);
       const bool is_there = std::any_of(state.steps.begin(), state.steps.end(),
                                         [&](const Configuration::Step& step) { return step.resident == position; });
-      const std::vector<std::int32_t>& devices = room_.residents[r].devices;
-      if (room_.residents[r].stay == room_.demands[d] && !is_there &&
+      const std::vector<std::int32_t>& devices = residual_.residents[r].devices;
+      if (residual_.residents[r].stay == residual_.demands[d] && !is_there &&
           std::all_of(devices.begin(), devices.end(), [&](std::int32_t device) {
             return state.space.free_devices()[static_cast<std::size_t>(device)] >= units;
           }))
@@ -254,7 +257,7 @@ class Enumeration {
     for (const Configuration::Step& step : state.steps)
       if (in_.demand.classes[step.demand].stays.is_none()) used.insert(step.devices.begin(), step.devices.end());
     return std::ranges::count_if(used, [&](std::int32_t device) {
-      return room_.free_devices[static_cast<std::size_t>(device)] == room_.free_devices.back();
+      return residual_.free_devices[static_cast<std::size_t>(device)] == residual_.free_devices.back();
     });
   }
 
@@ -262,14 +265,14 @@ class Enumeration {
   bool is_kept_out(const State& state, std::size_t d) const {
     for (std::size_t other = 0; other < state.counts.size(); ++other)
       if (state.counts[other] > 0 && !is_stay(other) &&
-          in_.anti_affinity.conflict(in_.demand.classes[room_.demands[d]].pod_class,
-                                     in_.demand.classes[room_.demands[other]].pod_class, room_.nodes.front()))
+          in_.anti_affinity.conflict(in_.demand.classes[residual_.demands[d]].pod_class,
+                                     in_.demand.classes[residual_.demands[other]].pod_class, residual_.nodes.front()))
         return true;
     return false;
   }
 
   const ConfigurationInput& in_;
-  const ResidualClass& room_;
+  const ResidualClass& residual_;
   const NodeClass& node_class_;
   std::size_t& left_;
   std::size_t size_;  // of a state
@@ -293,27 +296,27 @@ void Displacers::find(DemandIndex stay) {
   }
 }
 
-bool surely_has_more(const ConfigurationInput& input, const ResidualClass& room, std::size_t limit) {
+bool surely_has_more(const ConfigurationInput& input, const ResidualClass& residual, std::size_t limit) {
   constexpr std::int64_t kDifferent = 4;
-  const NodeClass& node_class = input.problem.node_classes[room.node_class];
+  const NodeClass& node_class = input.problem.node_classes[residual.node_class];
   const auto fits_four_times = [&](DemandIndex d) {
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
     if (!pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty()) return false;
-    for (std::size_t r = 0; r < room.free.size(); ++r)
-      if (kDifferent * pod_class.request[r] > room.free[r]) return false;
+    for (std::size_t r = 0; r < residual.free.size(); ++r)
+      if (kDifferent * pod_class.request[r] > residual.free[r]) return false;
     if (pod_class.gpu.kind == GpuRequestKind::kNone) return true;
     const DeviceUnits units = share_units(pod_class, node_class);
-    return std::ranges::count_if(room.free_devices, [&](DeviceUnits free) { return free >= units; }) >=
+    return std::ranges::count_if(residual.free_devices, [&](DeviceUnits free) { return free >= units; }) >=
            kDifferent * pod_class.gpu.devices;
   };
-  const auto small = static_cast<double>(std::ranges::count_if(room.demands, fits_four_times));
+  const auto small = static_cast<double>(std::ranges::count_if(residual.demands, fits_four_times));
   return small >= kDifferent && small * (small - 1) * (small - 2) * (small - 3) / 24 > static_cast<double>(limit);
 }
 
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
-                                                                   const ResidualClass& room, std::size_t& states,
+                                                                   const ResidualClass& residual, std::size_t& states,
                                                                    const std::function<bool()>& stop) {
-  return Enumeration(input, room, states, stop).run();
+  return Enumeration(input, residual, states, stop).run();
 }
 
 }  // namespace muster::formulation

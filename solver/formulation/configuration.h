@@ -1,4 +1,4 @@
-// Node configurations: sets of pods that may be on one node of a room class together.
+// Node configurations: sets of pods that may be on one node of a residual class together.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace muster::formulation {
 
 // Pods of some demand classes that fit together on one node, in the order in which they are placed, each with the
 // devices (positions in ResidualClass::free_devices) that it takes. Includes the pods that run on the node and stay; in
-// a pinned room `resident` identifies them.
+// a pinned residual class `resident` identifies them.
 struct Configuration {
   struct Step {
     DemandIndex demand;
@@ -26,7 +26,7 @@ struct Configuration {
   std::vector<Step> steps;
   std::vector<std::pair<DemandIndex, std::int32_t>> counts;  // ascending by demand class
   // Classes of residents of which one more could stay in addition to all this. Only if configurations are listed. In a
-  // room that is not pinned: for any choice of devices by new pods, each class by itself.
+  // residual class that is not pinned: for any choice of devices by new pods, each class by itself.
   std::vector<DemandIndex> could_stay;
   std::int64_t last_level = 0;  // what the node adds to the last level: fragmentation, or the square of its use
   // As could_stay, in addition to what of all this belongs to gangs that may evict a pod of the class (rule Not in
@@ -68,15 +68,15 @@ struct ConfigurationInput {
 };
 
 // Whether there are more of them than `limit`. Counts only sets of four different pods of small classes, so there may
-// be many more even if the result is no. Cost: O(demand classes of the room).
-bool surely_has_more(const ConfigurationInput& input, const ResidualClass& room, std::size_t limit);
+// be many more even if the result is no. Cost: O(demand classes of the residual class).
+bool surely_has_more(const ConfigurationInput& input, const ResidualClass& residual, std::size_t limit);
 
 // Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is
 // best for the last level; several of one count if they differ in the residents that could stay in addition. `states`
 // is the permitted number of intermediate states, and on return the number left; none if they do not suffice. None,
 // too, if `stop` returns true; it is polled.
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
-                                                                   const ResidualClass& room, std::size_t& states,
+                                                                   const ResidualClass& residual, std::size_t& states,
                                                                    const std::function<bool()>& stop = {});
 
 }  // namespace muster::formulation

@@ -54,11 +54,12 @@ class Decoder {
  private:
   // A node that no configuration is chosen for stays as it is.
   void open_slots() {
-    for (ResidualClassIndex room : in_.supply.rooms.indices()) {
-      const std::vector<NodeIndex>& nodes = in_.supply.rooms[room].nodes;
+    for (ResidualClassIndex residual : in_.supply.residuals.indices()) {
+      const std::vector<NodeIndex>& nodes = in_.supply.residuals[residual].nodes;
       std::size_t next = 0;
-      for (const auto& [position, count] : solution_.configurations[room.value()])
-        for (std::int64_t n = 0; n < count; ++n) open_node(room, nodes[next++], in_.configurations[room][position]);
+      for (const auto& [position, count] : solution_.configurations[residual.value()])
+        for (std::int64_t n = 0; n < count; ++n)
+          open_node(residual, nodes[next++], in_.configurations[residual][position]);
       for (; next < nodes.size(); ++next)
         for (PodIndex pod : in_.supply.residents[nodes[next]]) put_back(pod);
     }
@@ -84,21 +85,21 @@ class Decoder {
     state_.put(pod, place.node, place.devices);
   }
 
-  void open_node(ResidualClassIndex room, NodeIndex node, const Configuration& configuration) {
+  void open_node(ResidualClassIndex residual, NodeIndex node, const Configuration& configuration) {
     const std::vector<std::int32_t> positions = let_stay(node, configuration);
     for (const Configuration::Step& step : configuration.steps) {
-      if (!in_.demand.classes[step.demand].stays.is_none() || !is_open(step.demand, room)) continue;
+      if (!in_.demand.classes[step.demand].stays.is_none() || !is_open(step.demand, residual)) continue;
       Slot slot{node, {}};
       for (std::int32_t device : step.devices) slot.devices.push_back(positions[static_cast<std::size_t>(device)]);
       std::sort(slot.devices.begin(), slot.devices.end());
-      slots_[step.demand][in_.supply.rooms[room].zone.value()].push_back(std::move(slot));
+      slots_[step.demand][in_.supply.residuals[residual].zone.value()].push_back(std::move(slot));
     }
   }
 
   // If supply is an inequality, configurations may hold more than the pods of their part.
-  bool is_open(DemandIndex demand, ResidualClassIndex room) {
+  bool is_open(DemandIndex demand, ResidualClassIndex residual) {
     if (left_in_part_.empty() || left_in_part_[demand].empty()) return true;
-    return --left_in_part_[demand][in_.supply.rooms[room].part.value()] >= 0;
+    return --left_in_part_[demand][in_.supply.residuals[residual].part.value()] >= 0;
   }
 
   // Puts back the residents that stay; returns the devices by position in ResidualClass::free_devices. If whole devices
@@ -122,7 +123,7 @@ class Decoder {
         std::swap(positions[wanted], positions[static_cast<std::size_t>(other)]);
       }
     }
-    if (!in_.supply.rooms[in_.supply.room_of[node]].pinned) use_devices_of(node, configuration, positions);
+    if (!in_.supply.residuals[in_.supply.residual_of[node]].pinned) use_devices_of(node, configuration, positions);
     return positions;
   }
 

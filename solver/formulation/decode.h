@@ -16,7 +16,7 @@ struct DecodeInput {
   const PlacementZones& zones;
   const Supply& supply;
   const QueueBounds& bounds;
-  // By room class, by position: the configurations that the solution refers to.
+  // By residual class, by position: the configurations that the solution refers to.
   const Indexed<ResidualClassIndex, std::vector<Configuration>>& configurations;
   const std::vector<EvictionChannel>& channels;
   // Affinity and spread are not checked: the caller finds an order in which all can be bound.

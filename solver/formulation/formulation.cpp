@@ -30,11 +30,11 @@ Formulation::Formulation(const FormulationInput& input)
       cell_columns_(input.demand.cells.size()),
       supply_rows_(input.demand.classes.size()),
       part_columns_(input.demand.classes.size()),
-      capacity_rows_(input.supply.rooms.size(), -1),
+      capacity_rows_(input.supply.residuals.size(), -1),
       vain_rows_(input.demand.running.size(), -1),
       right_rows_(input.demand.running.size(), -1),
       vain_gang_rows_(input.demand.gang_classes.size(), -1),
-      configurations_(input.supply.rooms.size()),
+      configurations_(input.supply.residuals.size()),
       waiting_(input.problem.queues.size()),
       running_(input.problem.queues.size()) {
   if (in_.deadline) model_.begin_timed(*in_.deadline);
@@ -130,13 +130,13 @@ std::int64_t Formulation::most_gangs(GangClassIndex index) {
 std::int64_t Formulation::most_pods(DemandIndex demand) {
   if (most_pods_.empty()) {
     most_pods_ = Indexed<DemandIndex, std::int64_t>(in_.demand.classes.size(), 0);
-    for (const ResidualClass& room : in_.supply.rooms)
-      for (std::size_t at = 0; at < room.demands.size(); ++at) {
-        const PodClassIndex pod_class = in_.demand.classes[room.demands[at]].pod_class;
+    for (const ResidualClass& residual : in_.supply.residuals)
+      for (std::size_t at = 0; at < residual.demands.size(); ++at) {
+        const PodClassIndex pod_class = in_.demand.classes[residual.demands[at]].pod_class;
         const bool is_apart = !in_.problem.pod_classes[pod_class].anti_affinity_owned.empty() &&
-                              in_.anti_affinity.conflict(pod_class, pod_class, room.nodes.front());
-        most_pods_[room.demands[at]] +=
-            room.count() * (is_apart ? std::min<std::int64_t>(room.most[at], 1) : room.most[at]);
+                              in_.anti_affinity.conflict(pod_class, pod_class, residual.nodes.front());
+        most_pods_[residual.demands[at]] +=
+            residual.count() * (is_apart ? std::min<std::int64_t>(residual.most[at], 1) : residual.most[at]);
       }
   }
   return most_pods_[demand];
@@ -367,7 +367,8 @@ ZoneIndex Formulation::zone_of(RunningCellIndex cell) const {
   return is_one ? zone(pods.front()) : ZoneIndex::none();
 }
 
-// For each class that affinity or spread involves, the number of its pods in each part with a room that takes them.
+// For each class that affinity or spread involves, the number of its pods in each part with a residual class that takes
+// them.
 void Formulation::add_parts() {
   if (in_.supply.parts.empty()) return;
   const OrderedRules rules(in_.problem, in_.demand);
@@ -377,9 +378,10 @@ void Formulation::add_parts() {
     part_columns_[d].assign(in_.supply.parts.size(), -1);
   }
   std::map<std::pair<DemandIndex, PartIndex>, std::int64_t> most;
-  for (const ResidualClass& room : in_.supply.rooms)
-    for (std::size_t at = 0; at < room.demands.size(); ++at)
-      if (!part_columns_[room.demands[at]].empty()) most[{room.demands[at], room.part}] += room.count() * room.most[at];
+  for (const ResidualClass& residual : in_.supply.residuals)
+    for (std::size_t at = 0; at < residual.demands.size(); ++at)
+      if (!part_columns_[residual.demands[at]].empty())
+        most[{residual.demands[at], residual.part}] += residual.count() * residual.most[at];
   for (const auto& [at, pods] : most) {
     const auto upper = static_cast<double>(std::min(pods, in_.demand.classes[at.first].count));
     part_columns_[at.first][at.second.value()] =
@@ -429,15 +431,15 @@ std::int32_t Formulation::add_supply_row(const lp::LinearExpression& asked, std:
 
 std::int32_t Formulation::supply_row(DemandIndex demand, ResidualClassIndex index) const {
   const std::vector<std::int32_t>& rows = supply_rows_[demand];
-  const ResidualClass& room = in_.supply.rooms[index];
-  if (!part_columns_[demand].empty()) return rows[room.part.value()];
-  return rows.size() == 1 ? rows[0] : rows[room.zone.value()];
+  const ResidualClass& residual = in_.supply.residuals[index];
+  if (!part_columns_[demand].empty()) return rows[residual.part.value()];
+  return rows.size() == 1 ? rows[0] : rows[residual.zone.value()];
 }
 
 void Formulation::add_capacity_rows() {
-  for (ResidualClassIndex room : in_.supply.rooms.indices()) {
-    const auto nodes = static_cast<double>(in_.supply.rooms[room].count());
-    capacity_rows_[room] = model_.add_row(in_.exact ? nodes : 0, nodes, name("nodes", room.value()));
+  for (ResidualClassIndex residual : in_.supply.residuals.indices()) {
+    const auto nodes = static_cast<double>(in_.supply.residuals[residual].count());
+    capacity_rows_[residual] = model_.add_row(in_.exact ? nodes : 0, nodes, name("nodes", residual.value()));
   }
 }
 
@@ -482,11 +484,11 @@ const std::optional<QueueAmounts>& Formulation::least_usage(DemandIndex demand, 
   if (least_usage_.empty()) {
     least_usage_ = Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>>(in_.demand.classes.size());
     for (auto& by_zone : least_usage_) by_zone.resize(in_.supply.zone_count + 1);
-    for (const ResidualClass& room : in_.supply.rooms)
-      for (const DemandIndex d : room.demands) {
+    for (const ResidualClass& residual : in_.supply.residuals)
+      for (const DemandIndex d : residual.demands) {
         const QueueAmounts here = queue_usage(in_.problem.pod_classes[in_.demand.classes[d].pod_class],
-                                              in_.problem.node_classes[room.node_class]);
-        for (const std::size_t at : {std::size_t{room.zone.value()}, in_.supply.zone_count}) {
+                                              in_.problem.node_classes[residual.node_class]);
+        for (const std::size_t at : {std::size_t{residual.zone.value()}, in_.supply.zone_count}) {
           std::optional<QueueAmounts>& least = least_usage_[d][at];
           if (!least) least = here;
           for (std::size_t r = 0; r < kQueueResources; ++r) (*least)[r] = std::min((*least)[r], here[r]);
@@ -552,10 +554,10 @@ lp::LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resourc
 FormulationSolution Formulation::read(const std::vector<double>& x) const {
   FormulationSolution solution =
       read_demand([&](std::int32_t column) { return std::lround(x[static_cast<std::size_t>(column)]); });
-  for (ResidualClassIndex room : in_.supply.rooms.indices()) {
+  for (ResidualClassIndex residual : in_.supply.residuals.indices()) {
     std::vector<std::pair<std::size_t, std::int64_t>> chosen;
-    for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
-      const auto nodes = std::lround(x[static_cast<std::size_t>(configurations_[room][j].column)]);
+    for (std::size_t j = 0; j < configurations_[residual].size(); ++j) {
+      const auto nodes = std::lround(x[static_cast<std::size_t>(configurations_[residual][j].column)]);
       if (nodes > 0) chosen.emplace_back(j, nodes);
     }
     solution.configurations.push_back(std::move(chosen));
@@ -567,12 +569,12 @@ FormulationSolution Formulation::round(const std::vector<double>& x) const {
   FormulationSolution solution = read_demand([&](std::int32_t column) {
     return static_cast<std::int64_t>(std::ceil(x[static_cast<std::size_t>(column)] - 1e-6));
   });
-  for (ResidualClassIndex room : in_.supply.rooms.indices()) {
+  for (ResidualClassIndex residual : in_.supply.residuals.indices()) {
     std::vector<std::pair<double, std::size_t>> remainders;
     std::vector<std::pair<std::size_t, std::int64_t>> chosen;
-    std::int64_t left = in_.supply.rooms[room].count();
-    for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
-      const auto column = static_cast<std::size_t>(configurations_[room][j].column);
+    std::int64_t left = in_.supply.residuals[residual].count();
+    for (std::size_t j = 0; j < configurations_[residual].size(); ++j) {
+      const auto column = static_cast<std::size_t>(configurations_[residual][j].column);
       if (column >= x.size()) break;  // priced after the solution was found
       const double nodes = x[column];
       const auto whole = std::min(left, static_cast<std::int64_t>(std::floor(nodes + 1e-6)));

@@ -1,6 +1,6 @@
 // The formulation: admitted gangs and configurations of nodes, level by level. Knows clusters, not CBC.
 //
-// Sets      gang classes g, cells c of g (pods of one leaf and one demand class d(c)), room classes s (N_s equal
+// Sets      gang classes g, cells c of g (pods of one leaf and one demand class d(c)), residual classes s (N_s equal
 //           nodes), configurations j of s (a_dj pods of class d), zones t (parts of the cluster that topology
 //           distinguishes).
 // Columns   z_g    gangs of the class whose minimum is placed, integer in 0..K_g (1 if the minimum runs already)
@@ -16,7 +16,7 @@
 // Rows      supply (d, t): sum x_ct + f_dt (or sum x_c) <= sum_{s in t} a_dj l_sj        (= in exact mode)
 //                          of classes with parts (d, p): p_dp <= sum_{s in p} a_dj l_sj, and sum_{p in t} p_dp =
 //                          sum x_ct + f_dt
-//           rooms s:       sum_j l_sj <= N_s                                            (= in exact mode)
+//           residual classes s:       sum_j l_sj <= N_s                                            (= in exact mode)
 //           minimum:       m_g z_g <= x_c <= n_c z_g; through b_h for trees
 //           domains:       sum_{t in v} x_ct <= n_h y_hv, sum_v y_hv <= 1
 //           queues q:      sum usage x <= limit - used, on every queue; the same for quota and what is not preemptible
@@ -70,7 +70,8 @@ struct FormulationInput {
   const preemption::EvictionRules& rules;
   const ClusterState& before;  // the snapshot as it is
   const ClusterState& base;    // the same without those that may leave
-  bool exact = false;  // has all configurations: supply and rooms hold with equality, all levels can be expressed
+  bool exact =
+      false;  // has all configurations: supply and residual classes hold with equality, all levels can be expressed
   std::optional<Deadline> deadline = {};  // for building it, see ModelBuilder::begin_timed
   // No pod has a place: the supply has no residents (collect_pooled_supply), and what is asked of it (asked()) is left
   // to rows of the caller. Anti-affinity, affinity and spread are not in the model.
@@ -91,7 +92,8 @@ struct FormulationSolution {
   Indexed<CellIndex, std::vector<std::int64_t>> by_zone;  // empty: the cell may go anywhere, and `pods` is its count
   Indexed<CellIndex, std::int64_t> pods;
   Indexed<DemandIndex, std::vector<std::int64_t>> by_part;  // empty: there are no parts, or none matters
-  std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> configurations;  // by room class: (position, nodes)
+  std::vector<std::vector<std::pair<std::size_t, std::int64_t>>>
+      configurations;  // by residual class: (position, nodes)
   // Of each running cell: (channel, pods that are evicted by it).
   Indexed<RunningCellIndex, std::vector<std::pair<std::size_t, std::int64_t>>> evicted;
 };
@@ -107,14 +109,14 @@ class Formulation {
  public:
   explicit Formulation(const FormulationInput& input);
 
-  // Adds a column for the configuration (position: how many the room class had before) and returns it.
-  std::int32_t add_configuration(ResidualClassIndex room, const Configuration& configuration);
-  // The rows in which a configuration of the room has its entries: for pricing, and for columns that are added to an
-  // open LP.
-  std::vector<lp::Entry> entries_of(ResidualClassIndex room, const Configuration& configuration) const;
-  std::int32_t supply_row(DemandIndex demand, ResidualClassIndex room) const;  // requires that it fits there
-  std::vector<std::int32_t> configuration_columns(ResidualClassIndex room) const;
-  std::int32_t capacity_row(ResidualClassIndex room) const { return capacity_rows_[room]; }
+  // Adds a column for the configuration (position: how many the residual class had before) and returns it.
+  std::int32_t add_configuration(ResidualClassIndex residual, const Configuration& configuration);
+  // The rows in which a configuration of the residual class has its entries: for pricing, and for columns that are
+  // added to an open LP.
+  std::vector<lp::Entry> entries_of(ResidualClassIndex residual, const Configuration& configuration) const;
+  std::int32_t supply_row(DemandIndex demand, ResidualClassIndex residual) const;  // requires that it fits there
+  std::vector<std::int32_t> configuration_columns(ResidualClassIndex residual) const;
+  std::int32_t capacity_row(ResidualClassIndex residual) const { return capacity_rows_[residual]; }
   // Of gangs that are placed, or kept, whole or not at all.
   std::vector<std::int32_t> admission_columns() const;
 
@@ -134,7 +136,7 @@ class Formulation {
   // What a plan decides: the columns of gangs, placed pods and evictions with their values. The others follow. Moves
   // are left open.
   std::vector<std::pair<std::int32_t, std::int64_t>> decisions_of(const Plan& plan) const;
-  // Makes a fractional solution of the LP relaxation integral: of each room class the whole nodes of every
+  // Makes a fractional solution of the LP relaxation integral: of each residual class the whole nodes of every
   // configuration, then the largest remainders. Gangs and pods are rounded up, and decoding determines which of them
   // find a place.
   FormulationSolution round(const std::vector<double>& x) const;
@@ -249,7 +251,7 @@ class Formulation {
     bool at_odds = false;
   };
   void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, const Apart& apart);
-  std::map<std::int32_t, double> anti_affinity_entries(ResidualClassIndex room,
+  std::map<std::int32_t, double> anti_affinity_entries(ResidualClassIndex residual,
                                                        const Configuration& configuration) const;
   lp::LinearExpression placed(CellIndex cell) const;  // pods of the cell, all zones
   lp::LinearExpression placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const;
@@ -280,13 +282,13 @@ class Formulation {
   };
   std::vector<Units> units_of(QueueIndex queue, std::int32_t priority, std::size_t kind, bool with_varying) const;
   // One way to place a gang: how many of each cell, and the units that it then has.
-  struct Way {
+  struct GangPattern {
     std::int32_t column = -1;
     std::vector<std::array<Work, 2>> units;
   };
   GangClassIndex varying_class(GangIndex gang) const;
   std::vector<GangIndex> varying_gangs(QueueIndex queue, std::int32_t priority) const;
-  const std::vector<Way>& ways_of(GangIndex gang);
+  const std::vector<GangPattern>& patterns_of(GangIndex gang);
   void add_varying_units(GangIndex gang, std::size_t kind, lp::LinearExpression& counted);
   void add_running_units(GangIndex gang, std::size_t kind, std::vector<Units>& units) const;
   void add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const;
@@ -301,7 +303,7 @@ class Formulation {
 
   FormulationInput in_;
   lp::ModelBuilder model_;
-  std::map<GangIndex, std::vector<Way>> ways_;
+  std::map<GangIndex, std::vector<GangPattern>> patterns_;
   std::vector<AskedPods> asked_;
   std::vector<EvictionChannel> channels_;
   std::vector<Granted> granted_;  // by channel

@@ -151,9 +151,9 @@ Formulation::Bounded Formulation::capped(Bounded inner, std::int64_t cap, const 
   for (const auto& [term, coefficient] : inner.expression.terms) unit = std::gcd(unit, coefficient);
   const std::int32_t column =
       model_.add_column(0, static_cast<double>(cap / unit), true, label + std::to_string(model_.columns()));
-  lp::LinearExpression room = inner.expression;
-  room.add(column, -unit);
-  model_.add_constraint(room, 0, lp::kInfinity, label);
+  lp::LinearExpression slack = inner.expression;
+  slack.add(column, -unit);
+  model_.add_constraint(slack, 0, lp::kInfinity, label);
   Bounded result;
   result.expression.add(column, unit);
   result.most = cap;
@@ -217,9 +217,9 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
   for (const auto& [work, u] : by_work) {
     const std::int32_t column =
         model_.add_column(0, static_cast<double>(u.most), true, "s" + std::to_string(model_.columns()));
-    lp::LinearExpression room = u.available;
-    room.add(column, -1);
-    model_.add_constraint(room, 0, lp::kInfinity, "units");
+    lp::LinearExpression slack = u.available;
+    slack.add(column, -1);
+    model_.add_constraint(slack, 0, lp::kInfinity, "units");
     counted.add(column, work);
   }
   model_.add_constraint(counted, -lp::kInfinity, static_cast<double>(share), "share" + std::to_string(queue.value()));
@@ -266,9 +266,9 @@ std::optional<lp::LinearExpression> Formulation::preference_level() {
   if (!in_.problem.inter_pod.preferred_terms.empty())
     return std::nullopt;  // it does not model preferred terms between pods
   lp::LinearExpression preference;
-  for (ResidualClassIndex room : in_.supply.rooms.indices()) {
-    const ResidualClass& r = in_.supply.rooms[room];
-    for (const ConfigurationColumn& configuration : configurations_[room])
+  for (ResidualClassIndex residual : in_.supply.residuals.indices()) {
+    const ResidualClass& r = in_.supply.residuals[residual];
+    for (const ConfigurationColumn& configuration : configurations_[residual])
       for (const auto& [demand, count] : configuration.counts) {
         const DemandClass& d = in_.demand.classes[demand];
         if (!d.stays.is_none()) continue;
@@ -339,11 +339,12 @@ std::optional<lp::LinearExpression> Formulation::last_level() {
   if (!in_.exact) return std::nullopt;
   lp::LinearExpression sum;
   for (NodeIndex node : in_.problem.nodes.indices())
-    if (in_.problem.class_of(node).cordoned && in_.supply.room_of[node].is_none())  // what runs there stays as it is
+    if (in_.problem.class_of(node).cordoned &&
+        in_.supply.residual_of[node].is_none())  // what runs there stays as it is
       sum.constant += last_level_of(
           in_.problem, {in_.problem.nodes[node].node_class, in_.base.free(node), in_.base.free_devices(node)});
-  for (ResidualClassIndex room : in_.supply.rooms.indices())
-    for (const ConfigurationColumn& configuration : configurations_[room])
+  for (ResidualClassIndex residual : in_.supply.residuals.indices())
+    for (const ConfigurationColumn& configuration : configurations_[residual])
       sum.add(configuration.column, configuration.last_level);
   return sum;
 }

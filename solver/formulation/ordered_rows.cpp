@@ -120,10 +120,10 @@ std::int32_t OrderedRows::add_least(const Spread& spread, const std::vector<Spre
       model_.add_column(static_cast<double>(surely), static_cast<double>(at_most), true, "least");
   for (const SpreadDomain& domain : domains) {
     if (domain.surely >= at_most) continue;
-    lp::LinearExpression room = domain.staying.expression;
-    room.add(domain.arriving.expression);
-    room.add(least, -1);
-    model_.add_constraint(room, 0, lp::kInfinity, "emptiest");
+    lp::LinearExpression slack = domain.staying.expression;
+    slack.add(domain.arriving.expression);
+    slack.add(least, -1);
+    model_.add_constraint(slack, 0, lp::kInfinity, "emptiest");
   }
   return least;
 }

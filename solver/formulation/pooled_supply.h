@@ -11,11 +11,11 @@
 namespace muster::formulation {
 
 // Rooms without residents: nodes are alike if their class, zone and free capacity in `base` are, where those that may
-// leave have left. A room takes every demand class that fits into it empty, and the running pods that run there.
-// Anti-affinity, affinity and spread are not examined, so that what can be placed at all fits into this supply.
+// leave have left. A residual class takes every demand class that fits into it empty, and the running pods that run
+// there. Anti-affinity, affinity and spread are not examined, so that what can be placed at all fits into this supply.
 //
 // None if pods that may leave take more of a node than it reports (model/problem/exceeded.h): next to what is free
-// there they could not be told to stay. Cost: O(nodes x (resources + devices) + rooms x demand classes).
+// there they could not be told to stay. Cost: O(nodes x (resources + devices) + residual classes x demand classes).
 std::optional<Supply> collect_pooled_supply(const Problem& problem, const Demand& demand, const PlacementZones& zones,
                                             const ClusterState& base);
 

@@ -52,7 +52,7 @@ bool is_shared(const PodClass& pod_class) {
   return pod_class.gpu.kind == GpuRequestKind::kFraction || pod_class.gpu.kind == GpuRequestKind::kMemory;
 }
 
-// One node as a room: its devices in an order that is the same for equal nodes, and the pods that run there.
+// One node as a residual class: its devices in an order that is the same for equal nodes, and the pods that run there.
 class NodeView {
  public:
   NodeView(const Problem& problem, const Demand& demand, const ClusterState& state, NodeIndex node,
@@ -127,16 +127,16 @@ class NodeView {
   bool pinned_ = false, tied_ = false;
 };
 
-// What a pod that waits asks for at least, in contiguous memory: rooms times demand classes are many.
+// What a pod that waits asks for at least, in contiguous memory: residual classes times demand classes are many.
 struct Asked {
   DemandIndex demand;
   std::int32_t devices = 0;
   Amount cpu = 0, memory = 0;
 
   // False: it certainly does not fit.
-  bool may_fit(const ResidualClass& room) const {
-    return devices <= std::ssize(room.free_devices) && (cpu <= 0 || cpu <= room.free[kCpu.value()]) &&
-           (memory <= 0 || memory <= room.free[kMemory.value()]);
+  bool may_fit(const ResidualClass& residual) const {
+    return devices <= std::ssize(residual.free_devices) && (cpu <= 0 || cpu <= residual.free[kCpu.value()]) &&
+           (memory <= 0 || memory <= residual.free[kMemory.value()]);
   }
 };
 
@@ -151,47 +151,48 @@ std::vector<Asked> asked_of(const Problem& problem, const Demand& demand) {
   return asked;
 }
 
-// The demand classes of which one pod fits into the room in its current state; first those that run there.
+// The demand classes of which one pod fits into the residual class in its current state; first those that run there.
 void find_demands(const Problem& problem, const Demand& demand, const std::vector<Asked>& asked,
-                  const std::vector<DemandIndex>& refused, ResidualClass& room) {
-  for (const ResidualClass::Resident& resident : room.residents) {
-    if (room.demands.empty() || room.demands.back() != resident.stay) {
-      room.demands.push_back(resident.stay);
-      room.stock.push_back(0);
+                  const std::vector<DemandIndex>& refused, ResidualClass& residual) {
+  for (const ResidualClass::Resident& resident : residual.residents) {
+    if (residual.demands.empty() || residual.demands.back() != resident.stay) {
+      residual.demands.push_back(resident.stay);
+      residual.stock.push_back(0);
     }
-    ++room.stock.back();
+    ++residual.stock.back();
   }
-  const NodeResidual empty(problem, room);
+  const NodeResidual empty(problem, residual);
   for (const Asked& one : asked) {
-    if (!one.may_fit(room)) continue;
+    if (!one.may_fit(residual)) continue;
     const DemandIndex d = one.demand;
     const PodClass& pod_class = problem.pod_classes[demand.classes[d].pod_class];
-    if (!pod_class.allowed[room.node_class.value()] || !empty.has_resources(pod_class)) continue;
+    if (!pod_class.allowed[residual.node_class.value()] || !empty.has_resources(pod_class)) continue;
     if (std::binary_search(refused.begin(), refused.end(), d)) continue;
     if (!empty.fits(pod_class)) continue;
-    room.demands.push_back(d);
-    room.stock.push_back(demand.classes[d].count);
+    residual.demands.push_back(d);
+    residual.stock.push_back(demand.classes[d].count);
   }
-  for (std::size_t at = 0; at < room.demands.size(); ++at) {
-    const PodClass& pod_class = problem.pod_classes[demand.classes[room.demands[at]].pod_class];
-    const bool is_stay = !demand.classes[room.demands[at]].stays.is_none();  // running pods fit next to each other
-    room.most.push_back(
-        is_stay ? room.stock[at]
-                : std::min(room.stock[at], most_alone(pod_class, problem.node_classes[room.node_class], room)));
+  for (std::size_t at = 0; at < residual.demands.size(); ++at) {
+    const PodClass& pod_class = problem.pod_classes[demand.classes[residual.demands[at]].pod_class];
+    const bool is_stay = !demand.classes[residual.demands[at]].stays.is_none();  // running pods fit next to each other
+    residual.most.push_back(
+        is_stay
+            ? residual.stock[at]
+            : std::min(residual.stock[at], most_alone(pod_class, problem.node_classes[residual.node_class], residual)));
   }
 }
 
 }  // namespace
 
-std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const ResidualClass& room) {
+std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const ResidualClass& residual) {
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t r = 0; r < room.free.size(); ++r)
-    if (pod_class.request[r] > 0) most = std::min(most, std::max<Amount>(0, room.free[r]) / pod_class.request[r]);
+  for (std::size_t r = 0; r < residual.free.size(); ++r)
+    if (pod_class.request[r] > 0) most = std::min(most, std::max<Amount>(0, residual.free[r]) / pod_class.request[r]);
   if (pod_class.gpu.devices == 0) return most;
   const DeviceUnits units = share_units(pod_class, node_class);
   std::int64_t shares = 0, on_one = 0;
   DeviceUnits known = 0;
-  for (const DeviceUnits free : room.free_devices) {
+  for (const DeviceUnits free : residual.free_devices) {
     if (free != known) on_one = free / units;
     known = free;
     shares += on_one;
@@ -259,7 +260,7 @@ class Parts {
   std::map<std::pair<ZoneIndex, std::vector<DomainIndex>>, PartIndex> index_;
 };
 
-// Requires that `ordered` is empty or that its parts may be many: stops, with too many rooms, if they are.
+// Requires that `ordered` is empty or that its parts may be many: stops, with too many residual classes, if they are.
 Supply collect_residual_classes(const Problem& problem, const Demand& demand, const PlacementZones& zones,
                                 const ClusterState& state, const OrderedRules& ordered, const Deadline* deadline) {
   Supply supply;
@@ -274,42 +275,43 @@ Supply collect_residual_classes(const Problem& problem, const Demand& demand, co
   const std::set<NodeIndex> nominated = nominated_nodes(demand);
   supply.residents = residents_of(problem, demand);
   supply.devices = Indexed<NodeIndex, std::vector<std::int32_t>>(problem.nodes.size());
-  supply.room_of.assign(problem.nodes.size(), ResidualClassIndex::none());
+  supply.residual_of.assign(problem.nodes.size(), ResidualClassIndex::none());
   for (NodeIndex node : problem.nodes.indices()) {
     std::vector<PodIndex>& pods = supply.residents[node];
     if (problem.class_of(node).cordoned && pods.empty()) continue;
     const NodeView view(problem, demand, state, node, pods);
-    ResidualClass room;
-    room.node_class = problem.nodes[node].node_class;
-    room.zone = zones.of_node[node];
-    room.part = parts.of(node, room.zone);
-    room.free.assign(state.free(node).begin(), state.free(node).end());
+    ResidualClass residual;
+    residual.node_class = problem.nodes[node].node_class;
+    residual.zone = zones.of_node[node];
+    residual.part = parts.of(node, residual.zone);
+    residual.free.assign(state.free(node).begin(), state.free(node).end());
     supply.devices[node] = view.devices();
     for (std::int32_t device : supply.devices[node])
-      room.free_devices.push_back(state.free_devices(node)[static_cast<std::size_t>(device)]);
-    room.residents = view.residents(supply.devices[node], pods);
-    room.pinned = view.is_pinned();
+      residual.free_devices.push_back(state.free_devices(node)[static_cast<std::size_t>(device)]);
+    residual.residents = view.residents(supply.devices[node], pods);
+    residual.pinned = view.is_pinned();
     std::vector<DemandIndex> refused_here;
     for (DemandIndex d : spreading)
       if (rules.excludes(demand.classes[d].pod_class, node)) refused_here.push_back(d);
     // Nodes in different domains of an anti-affinity term that spans nodes must stay apart.
     const NodeIndex own = nominated.contains(node) || rules.spans_nodes() || view.is_tied() ? node : NodeIndex::none();
-    const auto [found, is_new] = index.try_emplace(
-        Key{room.node_class, room.zone, room.free, room.free_devices, room.residents, refused_here, own, room.part},
-        ResidualClassIndex(supply.rooms.size()));
+    const auto [found, is_new] =
+        index.try_emplace(Key{residual.node_class, residual.zone, residual.free, residual.free_devices,
+                              residual.residents, refused_here, own, residual.part},
+                          ResidualClassIndex(supply.residuals.size()));
     if (is_new) {
-      supply.rooms.push_back(std::move(room));
+      supply.residuals.push_back(std::move(residual));
       refused.push_back(std::move(refused_here));
     }
-    supply.rooms[found->second].nodes.push_back(node);
-    supply.room_of[node] = found->second;
-    if (!ordered.empty() && supply.rooms.size() > kTuning.size.many_kinds) return supply;
+    supply.residuals[found->second].nodes.push_back(node);
+    supply.residual_of[node] = found->second;
+    if (!ordered.empty() && supply.residuals.size() > kTuning.size.many_kinds) return supply;
   }
   const std::vector<Asked> asked = asked_of(problem, demand);
-  for (ResidualClassIndex room : supply.rooms.indices()) {
+  for (ResidualClassIndex residual : supply.residuals.indices()) {
     supply.is_complete = deadline == nullptr || !deadline->passed();
     if (!supply.is_complete) break;
-    find_demands(problem, demand, asked, refused[room], supply.rooms[room]);
+    find_demands(problem, demand, asked, refused[residual], supply.residuals[residual]);
   }
   return supply;
 }
@@ -324,17 +326,17 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Placem
         supply.parts.size() * static_cast<std::size_t>(std::ranges::count_if(demand.classes, [&](const DemandClass& d) {
           return ordered.concern(problem.pod_classes[d.pod_class]);
         }));
-    if (supply.rooms.size() <= kTuning.size.many_kinds && columns <= kTuning.listing.most_columns) return supply;
+    if (supply.residuals.size() <= kTuning.size.many_kinds && columns <= kTuning.listing.most_columns) return supply;
   }
   return collect_residual_classes(problem, demand, zones, state, {}, deadline);
 }
 
-NodeResidual::NodeResidual(const Problem& problem, const ResidualClass& room)
+NodeResidual::NodeResidual(const Problem& problem, const ResidualClass& residual)
     : problem_(&problem),
-      node_class_(&problem.node_classes[room.node_class]),
+      node_class_(&problem.node_classes[residual.node_class]),
       device_capacity_((node_class_->device_memory_mib == 0 ? 1 : node_class_->device_memory_mib) * 1'000'000),
-      free_(room.free),
-      free_devices_(room.free_devices) {}
+      free_(residual.free),
+      free_devices_(residual.free_devices) {}
 
 bool NodeResidual::has_resources(const PodClass& pod_class) const {
   for (std::size_t r = 0; r < free_.size(); ++r)

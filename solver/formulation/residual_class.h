@@ -1,4 +1,4 @@
-// Nodes with equal room, and what may be put into one of them: the supply side of the formulation.
+// Nodes with equal residual capacity, and what may be put into one of them: the supply side of the formulation.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,9 @@ struct ResidualClass {
   std::int64_t count() const { return static_cast<std::int64_t>(nodes.size()); }
 };
 
-// Pods of the class that one node of the room could take, if it took nothing else; by its resources and devices alone.
-std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const ResidualClass& room);
+// Pods of the class that one node of the residual class could take, if it took nothing else; by its resources and
+// devices alone.
+std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const ResidualClass& residual);
 
 // Nodes of one zone that lie in the same domains of all relevant rules of affinity and spread.
 struct SupplyPart {
@@ -52,13 +53,14 @@ struct SupplyPart {
 };
 
 struct Supply {
-  Indexed<ResidualClassIndex, ResidualClass> rooms;
-  Indexed<PartIndex, SupplyPart> parts;  // none if no such rule is relevant, or if there would be too many rooms
+  Indexed<ResidualClassIndex, ResidualClass> residuals;
+  Indexed<PartIndex, SupplyPart>
+      parts;  // none if no such rule is relevant, or if there would be too many residual classes
   std::size_t zone_count = 1;
-  Indexed<NodeIndex, ResidualClassIndex> room_of;         // none: not there
+  Indexed<NodeIndex, ResidualClassIndex> residual_of;     // none: not there
   Indexed<NodeIndex, std::vector<std::int32_t>> devices;  // positions in free_devices -> positions on the node
   Indexed<NodeIndex, std::vector<PodIndex>> residents;    // in the order of ResidualClass::residents
-  bool is_complete = true;                                // false: the time ended before all rooms had their demands
+  bool is_complete = true;  // false: the time ended before all residual classes had their demands
 };
 
 // PlacementZones (placement zones) are the coarsest parts of the cluster that the demand's constraints distinguish: the
@@ -85,7 +87,7 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Placem
 // The free capacity of one node while a configuration is built: exact amounts, devices by position.
 class NodeResidual {
  public:
-  NodeResidual(const Problem& problem, const ResidualClass& room);
+  NodeResidual(const Problem& problem, const ResidualClass& residual);
 
   // Whether one pod of the class fits.
   bool fits(const PodClass& pod_class) const;

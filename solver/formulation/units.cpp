@@ -153,23 +153,23 @@ void Formulation::add_leaving_units(GangClassIndex index, std::size_t kind, std:
 
 // --- gangs whose units depend on which of their pods are placed, since the minimum is the least work that satisfies it
 
-// The class of a gang of several cells or subgroups with so few ways to be placed that each can have a column; none
-// otherwise.
+// The class of a gang of several cells or subgroups that can be placed in so few patterns that each can have a column;
+// none otherwise.
 GangClassIndex Formulation::varying_class(GangIndex gang) const {
   const auto found = first_of_class_.find(gang);
   if (found == first_of_class_.end()) return GangClassIndex::none();
   const GangClass& gang_class = in_.demand.gang_classes[found->second];
   if (!gang_class.running.empty() && is_alike(gang_class)) return GangClassIndex::none();
-  std::int64_t ways = 1;
+  std::int64_t patterns = 1;
   for (CellIndex cell : gang_class.cells)
     if (in_.demand.cells[cell].moves.is_none())
-      ways = std::min(kTuning.milp.share_ways + 1, ways * (in_.demand.cells[cell].count() + 1));
+      patterns = std::min(kTuning.milp.share_ways + 1, patterns * (in_.demand.cells[cell].count() + 1));
   for (RunningCellIndex cell : gang_class.running)
-    ways = std::min(kTuning.milp.share_ways + 1, ways * (in_.demand.running[cell].count() + 1));
+    patterns = std::min(kTuning.milp.share_ways + 1, patterns * (in_.demand.running[cell].count() + 1));
   const bool varies = !gang_class.running.empty() || gang_class.lacks_resources || gang_class.cells.size() > 1 ||
                       !in_.problem.groups[in_.problem.gangs[gang].root].is_leaf() ||
                       in_.base.members(in_.problem.gangs[gang].root) > 0;
-  return varies && ways <= kTuning.milp.share_ways ? found->second : GangClassIndex::none();
+  return varies && patterns <= kTuning.milp.share_ways ? found->second : GangClassIndex::none();
 }
 
 std::vector<GangIndex> Formulation::varying_gangs(QueueIndex queue, std::int32_t priority) const {
@@ -181,11 +181,11 @@ std::vector<GangIndex> Formulation::varying_gangs(QueueIndex queue, std::int32_t
   return gangs;
 }
 
-// How many of each cell: one column for each way, exactly one of them chosen, and the cells placed accordingly.
-const std::vector<Formulation::Way>& Formulation::ways_of(GangIndex gang) {
-  const auto [found, is_new] = ways_.try_emplace(gang);
+// How many of each cell: one column for each pattern, exactly one of them chosen, and the cells placed accordingly.
+const std::vector<Formulation::GangPattern>& Formulation::patterns_of(GangIndex gang) {
+  const auto [found, is_new] = patterns_.try_emplace(gang);
   if (!is_new) return found->second;
-  std::vector<Way>& ways = found->second;
+  std::vector<GangPattern>& patterns = found->second;
   const GangClass& gang_class = in_.demand.gang_classes[varying_class(gang)];
   std::vector<PodIndex> present;
   for (PodIndex pod : in_.problem.gangs[gang].pods)
@@ -206,37 +206,37 @@ const std::vector<Formulation::Way>& Formulation::ways_of(GangIndex gang) {
   lp::LinearExpression one;
   for (bool more = true; more;) {
     std::vector<PodIndex> pods = present;
-    Way way;
-    way.column = model_.add_column(0, 1, true, "v" + std::to_string(model_.columns()));
-    one.add(way.column, 1);
+    GangPattern pattern;
+    pattern.column = model_.add_column(0, 1, true, "v" + std::to_string(model_.columns()));
+    one.add(pattern.column, 1);
     for (std::size_t c = 0; c < counts.size(); ++c) {
       pods.insert(pods.end(), parts[c]->begin(), parts[c]->begin() + static_cast<std::ptrdiff_t>(counts[c]));
-      chosen[c].add(way.column, static_cast<std::int64_t>(counts[c]));
+      chosen[c].add(pattern.column, static_cast<std::int64_t>(counts[c]));
     }
-    way.units = gang_units(in_.problem, gang, pods);
-    ways.push_back(std::move(way));
+    pattern.units = gang_units(in_.problem, gang, pods);
+    patterns.push_back(std::move(pattern));
     std::size_t c = 0;
     while (c < counts.size() && ++counts[c] > parts[c]->size()) counts[c++] = 0;
     more = c < counts.size();
   }
   model_.add_constraint(one, 1, 1, "one_way");
   for (const lp::LinearExpression& cell : chosen) model_.add_constraint(cell, 0, 0, "way");
-  return ways;
+  return patterns;
 }
 
-// Adds what counts of the gang within the share: units of the way that is chosen.
+// Adds what counts of the gang within the share: units of the pattern that is chosen.
 void Formulation::add_varying_units(GangIndex gang, std::size_t kind, lp::LinearExpression& counted) {
-  for (const Way& way : ways_of(gang)) {
+  for (const GangPattern& pattern : patterns_of(gang)) {
     std::map<Work, std::int64_t> units;
-    for (const std::array<Work, 2>& unit : way.units)
+    for (const std::array<Work, 2>& unit : pattern.units)
       if (unit[kind] > 0) ++units[unit[kind]];
     for (const auto& [work, count] : units) {
       const std::int32_t column =
           model_.add_column(0, static_cast<double>(count), true, "s" + std::to_string(model_.columns()));
-      lp::LinearExpression room;
-      room.add(way.column, count);
-      room.add(column, -1);
-      model_.add_constraint(room, 0, lp::kInfinity, "units");
+      lp::LinearExpression slack;
+      slack.add(pattern.column, count);
+      slack.add(column, -1);
+      model_.add_constraint(slack, 0, lp::kInfinity, "units");
       counted.add(column, work);
     }
   }

@@ -26,10 +26,10 @@ std::optional<lp::LinearExpression> Formulation::whole_nodes_level() const {
   const WholeNodes whole_nodes(in_.problem);
   lp::LinearExpression whole;
   for (const NodeIndex node : in_.problem.nodes.indices()) {
-    if (in_.supply.room_of[node].is_none() && is_whole_in(in_.base, whole_nodes, node)) ++whole.constant;
+    if (in_.supply.residual_of[node].is_none() && is_whole_in(in_.base, whole_nodes, node)) ++whole.constant;
   }
-  for (const ResidualClassIndex room : in_.supply.rooms.indices()) {
-    const std::vector<NodeIndex>& nodes = in_.supply.rooms[room].nodes;
+  for (const ResidualClassIndex residual : in_.supply.residuals.indices()) {
+    const std::vector<NodeIndex>& nodes = in_.supply.residuals[residual].nodes;
     const auto could_be =
         std::ranges::count_if(nodes, [&](NodeIndex node) { return is_whole_in(in_.base, whole_nodes, node); });
     if (could_be == 0) continue;
@@ -40,7 +40,7 @@ std::optional<lp::LinearExpression> Formulation::whole_nodes_level() const {
     const auto breaks = [&](PodIndex pod) {
       return in_.problem.pods[pod].node == node && whole_nodes.breaks(pod, node);
     };
-    for (const ConfigurationColumn& configuration : configurations_[room]) {
+    for (const ConfigurationColumn& configuration : configurations_[residual]) {
       const bool leaves_whole = std::ranges::all_of(configuration.counts, [&](const auto& entry) {
         const RunningCellIndex stays = in_.demand.classes[entry.first].stays;
         return !stays.is_none() && std::ranges::none_of(in_.demand.running[stays].pods, breaks);
@@ -55,9 +55,9 @@ std::optional<lp::LinearExpression> Formulation::cpu_on_gpu_nodes_level() const 
   if (!in_.exact) return std::nullopt;
   const WholeNodes whole_nodes(in_.problem);
   lp::LinearExpression misplaced;
-  for (const ResidualClassIndex room : in_.supply.rooms.indices()) {
-    const NodeIndex node = in_.supply.rooms[room].nodes.front();
-    for (const ConfigurationColumn& configuration : configurations_[room]) {
+  for (const ResidualClassIndex residual : in_.supply.residuals.indices()) {
+    const NodeIndex node = in_.supply.residuals[residual].nodes.front();
+    for (const ConfigurationColumn& configuration : configurations_[residual]) {
       for (const auto& [demand, count] : configuration.counts) {
         const DemandClass& d = in_.demand.classes[demand];
         if (d.stays.is_none() && whole_nodes.is_misplaced(d.pod_class, node))

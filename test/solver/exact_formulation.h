@@ -39,9 +39,9 @@ struct ExactFormulation {
         bounds(queue_bounds(problem, before)),
         is_listed(pool.list_all({kMostConfigurations, kMostConfigurations}).has_value()),
         formulation({problem, shares, demand, zones, supply, anti_affinity, rules, before, base, true}) {
-    for (formulation::ResidualClassIndex room : supply.rooms.indices())
-      for (const formulation::Configuration& configuration : pool.configurations()[room])
-        formulation.add_configuration(room, configuration);
+    for (formulation::ResidualClassIndex residual : supply.residuals.indices())
+      for (const formulation::Configuration& configuration : pool.configurations()[residual])
+        formulation.add_configuration(residual, configuration);
   }
 
   // maximise sign x the level, its coefficients divided by what they have in common.

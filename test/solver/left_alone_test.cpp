@@ -61,8 +61,9 @@ void expect_plan_in(formulation::Formulation& formulation, const std::vector<Lev
 
 void expect_plan_in_choice(const test::MasterCase& scene, const std::vector<LevelId>& ids, const Levels& levels) {
   cbc::Backend backend(test::program());
-  choice::ChoiceModel model({*scene.cluster, scene.cluster.shares(), scene.rules, scene.sub.demand, scene.sub.zones,
-                             scene.sub.anti_affinity, scene.sub.before, scene.sub.base});
+  choice::ChoiceModel model({*scene.cluster, scene.cluster.shares(), scene.rules, scene.restricted.demand,
+                             scene.restricted.zones, scene.restricted.anti_affinity, scene.restricted.before,
+                             scene.restricted.base});
   if (!model.formulate(test::no_deadline())) return;  // see pooled_supply.h
   const choice::Choice chosen =
       model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {}, test::no_deadline(), backend);
@@ -90,11 +91,11 @@ void expect_all_stay(const Cluster& cluster) {
   }
   SCOPED_TRACE("all nodes");
   test::MasterCase scene(made());
-  engine::WholeModel whole(*scene.cluster, scene.sub, 1'000'000);
+  engine::WholeModel whole(*scene.cluster, scene.restricted, 1'000'000);
   ASSERT_TRUE(whole.is_whole());
-  ASSERT_TRUE(scene.sub.formulate(false, test::no_deadline()));
-  whole.add_to(*scene.sub.formulation);
-  expect_plan_in(*scene.sub.formulation, ids, levels);
+  ASSERT_TRUE(scene.restricted.formulate(false, test::no_deadline()));
+  whole.add_to(*scene.restricted.formulation);
+  expect_plan_in(*scene.restricted.formulation, ids, levels);
 }
 
 const std::string kApart = R"("podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":")";

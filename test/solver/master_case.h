@@ -30,15 +30,15 @@ struct MasterCase {
         before(*cluster, ClusterState::Releasing::kFreed),
         rules(*cluster, cluster.shares(), before),
         setting{*cluster, cluster.shares(), rules},
-        sub(setting, before, formulation::find_candidates(*cluster, rules, before)) {}
+        restricted(setting, before, formulation::find_candidates(*cluster, rules, before)) {}
   MasterCase(const MasterCase&) = delete;
   MasterCase& operator=(const MasterCase&) = delete;
 
   // The level of the highest priority, of a formulation that is made for it.
   lp::LinearExpression formulated(LevelKind kind) {
-    sub.formulate(false, no_deadline());
+    restricted.formulate(false, no_deadline());
     const std::vector<LevelId> ids = level_ids(*cluster);
-    return *sub.formulation->level(*std::ranges::find(ids, kind, &LevelId::kind));
+    return *restricted.formulation->level(*std::ranges::find(ids, kind, &LevelId::kind));
   }
   PodIndex pod(std::string_view name) const { return cluster.pod(name); }
 
@@ -46,7 +46,7 @@ struct MasterCase {
   ClusterState before;
   preemption::EvictionRules rules;
   column_generation::Setting setting;
-  column_generation::RestrictedMaster sub;
+  column_generation::RestrictedMaster restricted;
 };
 
 }  // namespace muster::test

@@ -42,7 +42,7 @@ enum class KubernetesKind : std::uint8_t {
   kKaiShard,
   kElasticQuota,
   kRuntimeClass,
-  kPodMaker,  // of templates/kind_table.cpp, but for those above
+  kPodMaker,  // of io/kubernetes/templates/kind_table.cpp, but for those above
   kTrainingRuntime,
   kCount
 };

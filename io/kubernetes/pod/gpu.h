@@ -1,5 +1,5 @@
 // The GPUs that a pod requests: whole devices, a share by KAI's annotations, or a part of cards that another system
-// shares (dialects/card_share.h).
+// shares (card_share.h).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The group that a pod names, and its labels and annotations about groups: those of the Workload API, KAI, Volcano,
-// the coscheduling plugin and Kueue. Those of Koordinator and YuniKorn: dialects/gang_labels.h.
+// the coscheduling plugin and Kueue. Those of Koordinator and YuniKorn: gang_labels.h.
 #pragma once
 
 #include <cstdint>

@@ -199,8 +199,8 @@ TEST(RefereeForecast, RoundsPowersDown) {
 }
 
 // The turns of the items, by every choice.
-std::vector<referee::Turn> turns_by_trial(const std::vector<referee::FillItem>& items, MicroGpu room) {
-  std::vector<referee::Turn> turns(items.size(), referee::Turn::kNo);
+std::vector<referee::Inclusion> turns_by_trial(const std::vector<referee::FillItem>& items, MicroGpu room) {
+  std::vector<referee::Inclusion> turns(items.size(), referee::Inclusion::kNo);
   for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
     while (end < items.size() && items[end].priority == items[begin].priority) ++end;
     std::pair<MicroGpu, std::int64_t> best{-1, -1};
@@ -220,7 +220,8 @@ std::vector<referee::Turn> turns_by_trial(const std::vector<referee::FillItem>& 
     for (std::size_t i = begin; i < end; ++i) {
       const auto with = std::ranges::count_if(choices, [&](std::uint32_t c) { return (c >> (i - begin) & 1u) != 0; });
       if (with > 0)
-        turns[i] = static_cast<std::size_t>(with) == choices.size() ? referee::Turn::kYes : referee::Turn::kOpen;
+        turns[i] =
+            static_cast<std::size_t>(with) == choices.size() ? referee::Inclusion::kYes : referee::Inclusion::kOpen;
     }
     room -= best.first;
   }
@@ -241,13 +242,13 @@ TEST(RefereeFill, AgreesWithTrial) {
 }
 
 TEST(RefereeFill, LeavesOpenWhatTakesTooManyUnits) {
-  using referee::Turn;
+  using referee::Inclusion;
   EXPECT_EQ(referee::fill(std::vector<referee::FillItem>{{2048, 1, 0}, {1, 2, 0}}, 2048),
-            (std::vector<Turn>{Turn::kYes, Turn::kNo}));
+            (std::vector<Inclusion>{Inclusion::kYes, Inclusion::kNo}));
   EXPECT_EQ(referee::fill(std::vector<referee::FillItem>{{2048, 1, 0}, {1, 2, 0}, {3000, 1, 0}}, 2049),
-            (std::vector<Turn>{Turn::kYes, Turn::kYes, Turn::kNo}));
+            (std::vector<Inclusion>{Inclusion::kYes, Inclusion::kYes, Inclusion::kNo}));
   EXPECT_EQ(referee::fill(std::vector<referee::FillItem>{{2048, 1, 0}, {3, 2, 0}, {3000, 1, 0}, {5, 1, -1}}, 2049),
-            (std::vector<Turn>{Turn::kOpen, Turn::kOpen, Turn::kNo, Turn::kOpen}));
+            (std::vector<Inclusion>{Inclusion::kOpen, Inclusion::kOpen, Inclusion::kNo, Inclusion::kOpen}));
 }
 
 // Small clusters with gangs that run and wait, of 1 to 16 GPUs.

@@ -17,8 +17,9 @@ using test::MasterCase;
 using test::nodes_with;
 
 ChoiceInput input_of(const MasterCase& scene) {
-  return {*scene.cluster,  scene.cluster.shares(),  scene.rules,      scene.sub.demand,
-          scene.sub.zones, scene.sub.anti_affinity, scene.sub.before, scene.sub.base};
+  return {*scene.cluster,          scene.cluster.shares(), scene.rules,
+          scene.restricted.demand, scene.restricted.zones, scene.restricted.anti_affinity,
+          scene.restricted.before, scene.restricted.base};
 }
 
 struct Chosen {
@@ -36,8 +37,8 @@ Chosen choose(const MasterCase& scene) {
   Chosen chosen{model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {}, deadline, backend),
                 level_ids(*scene.cluster)};
   if (!chosen.choice.solution) return chosen;
-  for (const formulation::CellIndex cell : scene.sub.demand.cells.indices())
-    if (scene.sub.demand.cells[cell].moves.is_none()) chosen.pods += chosen.choice.solution->pods[cell];
+  for (const formulation::CellIndex cell : scene.restricted.demand.cells.indices())
+    if (scene.restricted.demand.cells[cell].moves.is_none()) chosen.pods += chosen.choice.solution->pods[cell];
   for (const auto& channels : chosen.choice.solution->evicted)
     for (const auto& [channel, pods] : channels) chosen.evicted += pods;
   return chosen;

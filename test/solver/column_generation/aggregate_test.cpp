@@ -23,18 +23,18 @@ struct Prices {
         backend(test::program()),
         task{work, 1, test::no_deadline(), 100} {}
 
-  // The price of one pod of that name, in a room that it fits into.
+  // The price of one pod of that name, in a residual class that it fits into.
   double of(const std::string& pod, const std::vector<double>& price) const {
     const PodClassIndex wanted = scene.cluster->pods[scene.pod(pod)].pod_class;
-    for (const formulation::ResidualClassIndex room : scene.sub.supply.rooms.indices())
-      for (const formulation::DemandIndex d : scene.sub.supply.rooms[room].demands)
-        if (scene.sub.demand.classes[d].pod_class == wanted)
-          return price[static_cast<std::size_t>(scene.sub.formulation->supply_row(d, room))];
+    for (const formulation::ResidualClassIndex residual : scene.restricted.supply.residuals.indices())
+      for (const formulation::DemandIndex d : scene.restricted.supply.residuals[residual].demands)
+        if (scene.restricted.demand.classes[d].pod_class == wanted)
+          return price[static_cast<std::size_t>(scene.restricted.formulation->supply_row(d, residual))];
     return -1;
   }
   // By demand class, each the same.
   std::vector<double> all_pods(double price) const {
-    return std::vector<double>(scene.sub.demand.classes.size(), price);
+    return std::vector<double>(scene.restricted.demand.classes.size(), price);
   }
 
   MasterCase scene;
@@ -46,14 +46,14 @@ struct Prices {
 // Three pods for two GPUs: one more GPU would be worth what a pod is.
 TEST(PricesInSum, AreWhatAPodIsWorthWhereDevicesAreScarce) {
   Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 3, 1));
-  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend).price;
+  const std::vector<double> price = aggregate_prices(prices.scene.restricted, prices.task, prices.backend).price;
   EXPECT_NEAR(prices.of("p-0", price), 1000, 1e-6);
 }
 
 // Two of three pods find a GPU, and both others a core.
 TEST(PricesInSum, TellWhatIsPlaced) {
   Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 3, 1).pods("c", 2, R"("resources":{"cpu":1})"));
-  const std::vector<double> asked = aggregate_prices(prices.scene.sub, prices.task, prices.backend).asked;
+  const std::vector<double> asked = aggregate_prices(prices.scene.restricted, prices.task, prices.backend).asked;
   ASSERT_EQ(asked.size(), 2U);
   EXPECT_NEAR(asked[0] + asked[1], 4, 1e-6);
   EXPECT_NEAR(asked[0], 2, 1e-6);
@@ -62,7 +62,7 @@ TEST(PricesInSum, TellWhatIsPlaced) {
 // Devices are scarce for pods that take all of one; the cores that others ask for are not.
 TEST(PricesInSum, AreNothingForPodsThatFindRoomAnyway) {
   Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 5, 1).pods("c", 2, R"("resources":{"cpu":1})"));
-  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend).price;
+  const std::vector<double> price = aggregate_prices(prices.scene.restricted, prices.task, prices.backend).price;
   EXPECT_NEAR(prices.of("p-0", price), 1000, 1e-6);
   EXPECT_NEAR(prices.of("c-0", price), 0, 1e-6);
 }
@@ -70,7 +70,7 @@ TEST(PricesInSum, AreNothingForPodsThatFindRoomAnyway) {
 // 19 halves of ten GPUs: all fit, so nothing is scarce. Nine tenths of the GPUs are nine, which are half a GPU short.
 TEST(PricesInSum, ComeFromSmallerSumsWhereAllFits) {
   Prices prices(nodes_with({{"a", 5}, {"b", 5}}).pods("p", 19, R"("gpu":{"fraction":0.5})"));
-  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend).price;
+  const std::vector<double> price = aggregate_prices(prices.scene.restricted, prices.task, prices.backend).price;
   EXPECT_NEAR(prices.of("p-0", price), 500, 1e-6);
 }
 
@@ -78,7 +78,8 @@ TEST(PricesInSum, ComeFromSmallerSumsWhereAllFits) {
 TEST(PricesOfPods, AreThoseThatAreKnown) {
   Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 3, 1));
   const auto price_at = [&](double known) {
-    return prices.of("p-0", prices_of_pods(prices.scene.sub, prices.task, prices.all_pods(known), prices.backend));
+    return prices.of("p-0",
+                     prices_of_pods(prices.scene.restricted, prices.task, prices.all_pods(known), prices.backend));
   };
   EXPECT_NEAR(price_at(400), 400, 1e-6);
   EXPECT_NEAR(price_at(0), 0, 1e-6);
@@ -88,31 +89,32 @@ TEST(PricesOfPods, AreThoseThatAreKnown) {
 
 TEST(PricesOfPods, AreOfAllRows) {
   Prices prices(nodes_with({{"a", 1}}).pods("p", 3, 1));
-  EXPECT_EQ(prices_of_pods(prices.scene.sub, prices.task, prices.all_pods(400), prices.backend).size(),
-            static_cast<std::size_t>(prices.scene.sub.formulation->model().rows()));
+  EXPECT_EQ(prices_of_pods(prices.scene.restricted, prices.task, prices.all_pods(400), prices.backend).size(),
+            static_cast<std::size_t>(prices.scene.restricted.formulation->model().rows()));
 }
 
 // --- What is left of the model without its supply
 
-// With a limit on the queue, whose row comes after those of the rooms.
+// With a limit on the queue, whose row comes after those of the residual classes.
 struct Sides : Prices {
   Sides()
       : Prices(nodes_with({{"a", 2}, {"b", 4}})
                    .pods("p", 9, 1, R"("queue":"q")")
                    .with(R"("queues":[{"name":"q","gpu":{"limit":4}}])")) {
-    for (const formulation::ResidualClassIndex room : scene.sub.supply.rooms.indices())
-      scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}}, {{formulation::DemandIndex(0), 1}}, {}, 0});
-    scene.sub.add_new_columns();
+    for (const formulation::ResidualClassIndex residual : scene.restricted.supply.residuals.indices())
+      scene.restricted.pool.add(residual,
+                                {{{formulation::DemandIndex(0), {0}, -1}}, {{formulation::DemandIndex(0), 1}}, {}, 0});
+    scene.restricted.add_new_columns();
   }
 };
 
 TEST(DemandSide, LeavesOutConfigurationsAndTheRowsOfTheirRooms) {
   const Sides sides;
-  const DemandSide side(sides.scene.sub, sides.task);
+  const DemandSide side(sides.scene.restricted, sides.task);
   EXPECT_EQ(side.milp.rows(), side.whole.rows() - 2) << "two classes of rooms";
   EXPECT_EQ(side.milp.columns(), side.whole.columns() - 2) << "one configuration of each";
-  for (const formulation::ResidualClassIndex room : sides.scene.sub.supply.rooms.indices())
-    EXPECT_EQ(side.row_of(sides.scene.sub.formulation->capacity_row(room)), -1);
+  for (const formulation::ResidualClassIndex residual : sides.scene.restricted.supply.residuals.indices())
+    EXPECT_EQ(side.row_of(sides.scene.restricted.formulation->capacity_row(residual)), -1);
   for (std::size_t j = 0; j < side.columns.size(); ++j) {
     EXPECT_FALSE(side.is_configuration[side.columns[j]]);
     EXPECT_EQ(side.milp.objective[j], side.whole.objective[side.columns[j]]);
@@ -122,7 +124,7 @@ TEST(DemandSide, LeavesOutConfigurationsAndTheRowsOfTheirRooms) {
 
 TEST(DemandSide, KeepsEveryEntryOfWhatIsLeft) {
   const Sides sides;
-  const DemandSide side(sides.scene.sub, sides.task);
+  const DemandSide side(sides.scene.restricted, sides.task);
   for (std::size_t j = 0; j < side.columns.size(); ++j) {
     const std::size_t whole = side.columns[j];
     std::vector<double> found(static_cast<std::size_t>(side.milp.rows())), expected = found;
@@ -139,12 +141,13 @@ TEST(DemandSide, KeepsEveryEntryOfWhatIsLeft) {
 
 TEST(DemandSide, TellsPricesByRowsOfTheWhole) {
   const Sides sides;
-  const DemandSide side(sides.scene.sub, sides.task);
+  const DemandSide side(sides.scene.restricted, sides.task);
   std::vector<double> price;
   for (std::int32_t row = 0; row < side.milp.rows(); ++row) price.push_back(row + 1);
   price.push_back(99);  // of a further row
-  const formulation::ResidualClassIndex last(sides.scene.sub.supply.rooms.size() - 1);
-  ASSERT_GT(side.whole.rows() - 1, sides.scene.sub.formulation->capacity_row(last)) << "some row changes its place";
+  const formulation::ResidualClassIndex last(sides.scene.restricted.supply.residuals.size() - 1);
+  ASSERT_GT(side.whole.rows() - 1, sides.scene.restricted.formulation->capacity_row(last))
+      << "some row changes its place";
   const std::vector<double> whole = side.whole_prices(price);
   ASSERT_EQ(whole.size(), static_cast<std::size_t>(side.whole.rows()));
   for (std::size_t row = 0; row < whole.size(); ++row)

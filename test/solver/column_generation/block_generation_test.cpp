@@ -1,5 +1,5 @@
-// Bounds by blocks of rooms, of clusters for which the best can be told at sight. A level `work` counts thousandths of
-// a GPU, so a pod of one GPU is worth 1000.
+// Bounds by blocks of residual classes, of clusters for which the best can be told at sight. A level `work` counts
+// thousandths of a GPU, so a pod of one GPU is worth 1000.
 #include "solver/column_generation/block_generation.h"
 
 #include <string>
@@ -30,11 +30,11 @@ struct Generated {
         work(scene.formulated(LevelKind::kWork)),
         backend(test::program()),
         task{work, 1, test::no_deadline(), 100},
-        grids(make_grids(scene.sub)),
-        blocks(make_blocks(scene.sub, most_blocks)) {}
+        grids(make_grids(scene.restricted)),
+        blocks(make_blocks(scene.restricted, most_blocks)) {}
 
   Priced price() {
-    return price_blocks(scene.sub, blocks, grids, task, backend, [](const Priced&) { return false; });
+    return price_blocks(scene.restricted, blocks, grids, task, backend, [](const Priced&) { return false; });
   }
 
   MasterCase scene;
@@ -51,8 +51,8 @@ TEST(MakeBlocks, HoldEveryRoomOnceAndNeighboursInSizeTogether) {
   std::vector<std::vector<std::size_t>> gpus;
   for (const Blocks::Block& block : g.blocks.blocks) {
     gpus.emplace_back();
-    for (const formulation::ResidualClassIndex room : block.rooms)
-      gpus.back().push_back(g.scene.sub.supply.rooms[room].free_devices.size());
+    for (const formulation::ResidualClassIndex residual : block.residuals)
+      gpus.back().push_back(g.scene.restricted.supply.residuals[residual].free_devices.size());
   }
   EXPECT_EQ(gpus, (std::vector<std::vector<std::size_t>>{{1, 2}, {3, 6}, {7, 8}}));
 }
@@ -85,9 +85,9 @@ TEST(PriceBlocks, GoOnByRoomsWhereGridsFindNothingMore) {
   test::Cluster cluster;
   for (const char* name : {"a", "b", "c"}) cluster.node(name, 2, R"("resources":{"cpu":24,"memory":"64Gi"})");
   Generated g(cluster.pods("p", 9, 1, R"("resources":{"cpu":16})"), 2);
-  EXPECT_FALSE(g.blocks.is_by_rooms);
+  EXPECT_FALSE(g.blocks.is_by_residuals);
   const Priced priced = g.price();
-  EXPECT_TRUE(g.blocks.is_by_rooms);
+  EXPECT_TRUE(g.blocks.is_by_residuals);
   EXPECT_GE(priced.dual_bound, 3000);
   EXPECT_NEAR(priced.value, 3000, 1);
 }
@@ -95,18 +95,20 @@ TEST(PriceBlocks, GoOnByRoomsWhereGridsFindNothingMore) {
 // Ten nodes alike, and a node of another kind, of which there are no columns.
 struct Dealt : Generated {
   Dealt() : Generated(numbered_nodes({2, 2, 2, 2, 2, 2, 2, 2, 2, 2}).pods("p", 9, 1), 1) {
-    const formulation::ResidualClassIndex room(0);
-    scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}}, {{formulation::DemandIndex(0), 1}}, {}, 0});
-    scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}, {formulation::DemandIndex(0), {1}, -1}},
-                              {{formulation::DemandIndex(0), 2}},
-                              {},
-                              0});
-    blocks.blocks = {{{room}, {}}};
+    const formulation::ResidualClassIndex residual(0);
+    scene.restricted.pool.add(residual,
+                              {{{formulation::DemandIndex(0), {0}, -1}}, {{formulation::DemandIndex(0), 1}}, {}, 0});
+    scene.restricted.pool.add(residual,
+                              {{{formulation::DemandIndex(0), {0}, -1}, {formulation::DemandIndex(0), {1}, -1}},
+                               {{formulation::DemandIndex(0), 2}},
+                               {},
+                               0});
+    blocks.blocks = {{{residual}, {}}};
   }
   std::vector<std::pair<std::size_t, std::int64_t>> dealt(const std::vector<std::pair<std::uint32_t, double>>& shares) {
     for (const auto& [choice, share] : shares) blocks.blocks[0].columns.push_back({{choice}, share});
-    const std::vector<double> x(static_cast<std::size_t>(scene.sub.formulation->model().columns()), 0.0);
-    return disaggregate(scene.sub, blocks, x).configurations.at(0);
+    const std::vector<double> x(static_cast<std::size_t>(scene.restricted.formulation->model().columns()), 0.0);
+    return disaggregate(scene.restricted, blocks, x).configurations.at(0);
   }
 };
 

@@ -59,7 +59,7 @@ void expect_limit(const test::Cluster& cluster, double best) {
   MasterCase scene(cluster);
   const lp::LinearExpression work = scene.formulated(LevelKind::kWork);
   cbc::Backend backend(test::program());
-  const Priced priced = price_columns(scene.sub, {work, 1, test::no_deadline(), 100}, backend);
+  const Priced priced = price_columns(scene.restricted, {work, 1, test::no_deadline(), 100}, backend);
   const auto constant = static_cast<double>(work.constant);
   EXPECT_EQ(priced.defect, "");
   EXPECT_GE(priced.dual_bound + constant, best) << "a bound that is false";
@@ -105,7 +105,7 @@ struct TwoGangs {
         work(scene.formulated(LevelKind::kWork)),
         backend(test::program()),
         task{work, 1, test::no_deadline(), 100},
-        priced(price_columns(scene.sub, task, backend)) {}
+        priced(price_columns(scene.restricted, task, backend)) {}
   MasterCase scene;
   lp::LinearExpression work;
   cbc::Backend backend;
@@ -121,7 +121,7 @@ TEST(PriceColumns, AdmitsGangsInPart) {
 TEST(BranchOnGangs, AdmitsGangsWholeOrNotAtAll) {
   TwoGangs gangs;
   int solutions = 0;
-  const double limit = branch_on_gangs(gangs.scene.sub, gangs.task, gangs.priced, 0, gangs.backend,
+  const double limit = branch_on_gangs(gangs.scene.restricted, gangs.task, gangs.priced, 0, gangs.backend,
                                        [&](const std::vector<double>&) { ++solutions; });
   EXPECT_GE(limit, 2000) << "a bound that is false";
   EXPECT_LE(limit, 2001);
@@ -131,7 +131,7 @@ TEST(BranchOnGangs, AdmitsGangsWholeOrNotAtAll) {
 // A plan of 2000 is known: no branch can pass it, and it is the bound.
 TEST(BranchOnGangs, ClosesBranchesThatCannotPassWhatIsKnown) {
   TwoGangs gangs;
-  const double limit = branch_on_gangs(gangs.scene.sub, gangs.task, gangs.priced, 2000, gangs.backend,
+  const double limit = branch_on_gangs(gangs.scene.restricted, gangs.task, gangs.priced, 2000, gangs.backend,
                                        [](const std::vector<double>&) {});
   EXPECT_GE(limit, 2000);
   EXPECT_LE(limit, 2000.5);
@@ -144,10 +144,10 @@ TEST(RestrictedMaster, HasNoFormulationWhereThereIsNoTimeForIt) {
   for (int i = 0; i < 600; ++i)
     cluster.pod("p" + std::to_string(i), R"("resources":{"cpu":")" + std::to_string(100 + i) + R"(m"})");
   MasterCase scene(cluster);
-  EXPECT_FALSE(scene.sub.formulate(false, {Deadline::Clock::now() - std::chrono::seconds(1), false}));
-  EXPECT_FALSE(scene.sub.formulation);
-  EXPECT_TRUE(scene.sub.formulate(false, test::no_deadline()));
-  EXPECT_TRUE(scene.sub.formulation);
+  EXPECT_FALSE(scene.restricted.formulate(false, {Deadline::Clock::now() - std::chrono::seconds(1), false}));
+  EXPECT_FALSE(scene.restricted.formulation);
+  EXPECT_TRUE(scene.restricted.formulate(false, test::no_deadline()));
+  EXPECT_TRUE(scene.restricted.formulation);
 }
 
 }  // namespace

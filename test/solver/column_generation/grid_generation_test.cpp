@@ -39,18 +39,19 @@ struct OnGrids {
         work(scene.formulated(LevelKind::kWork)),
         backend(test::program()),
         task{work, 1, test::no_deadline(), 2},
-        grids(make_grids(scene.sub)) {}
+        grids(make_grids(scene.restricted)) {}
 
   GridPrices price() {
-    return price_on_grids(scene.sub, grids, task, backend, [](const GridPrices&) { return false; });
+    return price_on_grids(scene.restricted, grids, task, backend, [](const GridPrices&) { return false; });
   }
   // By DemandIndex.
   std::vector<std::int64_t> filled(const std::vector<double>& asked) {
-    std::vector<std::int64_t> pods(scene.sub.demand.classes.size(), 0);
-    const ChosenConfigurations chosen = fill_on_grids(scene.sub, grids, task, scene.sub.stability_center, asked);
-    for (const formulation::ResidualClassIndex room : scene.sub.supply.rooms.indices())
-      for (const auto& [position, nodes] : chosen[room.value()])
-        for (const auto& [demand, count] : scene.sub.pool.configurations()[room][position].counts)
+    std::vector<std::int64_t> pods(scene.restricted.demand.classes.size(), 0);
+    const ChosenConfigurations chosen =
+        fill_on_grids(scene.restricted, grids, task, scene.restricted.stability_center, asked);
+    for (const formulation::ResidualClassIndex residual : scene.restricted.supply.residuals.indices())
+      for (const auto& [position, nodes] : chosen[residual.value()])
+        for (const auto& [demand, count] : scene.restricted.pool.configurations()[residual][position].counts)
           pods[demand.value()] += nodes * count;
     return pods;
   }
@@ -94,9 +95,9 @@ TEST(PriceOnGrids, BoundsPodsThatAskForNothing) {
   EXPECT_GE(on.price().dual_bound, 5000);
 }
 
-// So many rooms that prices are found on a part of them. What was estimated from this part must not stay in the master:
-// it would place more than there is room for, by more than the mixtures of contents do (0.16 % here), and end the
-// search.
+// So many residual classes that prices are found on a part of them. What was estimated from this part must not stay in
+// the master: it would place more than there is room for, by more than the mixtures of contents do (0.16 % here), and
+// end the search.
 TEST(PriceOnGrids, TakesNoEstimateForAContent) {
   for (std::uint32_t seed = 1; seed <= 3; ++seed) {
     std::mt19937 random(seed);
@@ -130,10 +131,10 @@ TEST(MakeGrids, HoldEveryRoomOnceWithRoomsOfItsKind) {
                        .node("t", 4, R"("taints":[{"key":"k","effect":"NoSchedule"}])")
                        .pods("p", 9, 1, R"("tolerations":[{"key":"k","operator":"Exists"}])")
                        .pods("q", 9, 1));
-  std::vector<std::size_t> rooms;
-  for (const MultiplierGrid& grid : on.grids) rooms.push_back(grid.rooms().size());
-  std::ranges::sort(rooms);
-  EXPECT_EQ(rooms, (std::vector<std::size_t>{1, 3}));
+  std::vector<std::size_t> residuals;
+  for (const MultiplierGrid& grid : on.grids) residuals.push_back(grid.residuals().size());
+  std::ranges::sort(residuals);
+  EXPECT_EQ(residuals, (std::vector<std::size_t>{1, 3}));
 }
 
 // 16 GPUs for eighty pods of one and sixteen of four: none is left idle.
@@ -142,8 +143,9 @@ TEST(FillOnGrids, PlacesWhatIsAskedFor) {
   const GridPrices priced = on.price();
   const std::vector<std::int64_t> pods = on.filled(priced.asked);
   std::int64_t gpus = 0;
-  for (const formulation::DemandIndex d : on.scene.sub.demand.classes.indices())
-    gpus += pods[d.value()] * on.scene.cluster->pod_classes[on.scene.sub.demand.classes[d].pod_class].gpu.devices;
+  for (const formulation::DemandIndex d : on.scene.restricted.demand.classes.indices())
+    gpus +=
+        pods[d.value()] * on.scene.cluster->pod_classes[on.scene.restricted.demand.classes[d].pod_class].gpu.devices;
   EXPECT_EQ(gpus, 16);
 }
 
@@ -151,19 +153,21 @@ TEST(FillOnGrids, EndsAtTheDeadline) {
   OnGrids on(numbered_nodes({8, 4, 4}).pods("one", 20, 1));
   const GridPrices priced = on.price();
   on.task.deadline = Deadline(Deadline::Clock::now() - std::chrono::seconds(1), false);
-  EXPECT_TRUE(fill_on_grids(on.scene.sub, on.grids, on.task, on.scene.sub.stability_center, priced.asked).empty());
+  EXPECT_TRUE(fill_on_grids(on.scene.restricted, on.grids, on.task, on.scene.restricted.stability_center, priced.asked)
+                  .empty());
 }
 
 struct OnRandomGrids {
   explicit OnRandomGrids(MasterCase& scene, cbc::Backend& backend)
       : scene(scene),
         work(scene.formulated(LevelKind::kWork)),
-        grids(make_grids(scene.sub)),
-        priced(price_on_grids(scene.sub, grids, task, backend, [](const auto&) { return false; })) {}
+        grids(make_grids(scene.restricted)),
+        priced(price_on_grids(scene.restricted, grids, task, backend, [](const auto&) { return false; })) {}
   // Nothing if there are too many.
-  std::optional<std::vector<formulation::Configuration>> all_of(formulation::ResidualClassIndex room) const {
+  std::optional<std::vector<formulation::Configuration>> all_of(formulation::ResidualClassIndex residual) const {
     std::size_t states = 3000;
-    return formulation::enumerate_configurations(scene.sub.configuration_input, scene.sub.supply.rooms[room], states);
+    return formulation::enumerate_configurations(scene.restricted.configuration_input,
+                                                 scene.restricted.supply.residuals[residual], states);
   }
 
   MasterCase& scene;
@@ -179,9 +183,9 @@ void for_each_priced(const std::function<void(OnRandomGrids&)>& check) {
   for (std::uint32_t seed = 1; seed <= 300; ++seed) {
     MasterCase scene(test::any_cluster(seed));
     SCOPED_TRACE(scene.cluster.line());
-    if (!scene.sub.demand.running.empty() || scene.sub.demand.classes.empty()) continue;
+    if (!scene.restricted.demand.running.empty() || scene.restricted.demand.classes.empty()) continue;
     OnRandomGrids on(scene, backend);
-    if (!on.grids.empty() && !scene.sub.stability_center.empty()) check(on);
+    if (!on.grids.empty() && !scene.restricted.stability_center.empty()) check(on);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -194,46 +198,49 @@ bool is_among(const std::vector<formulation::Configuration>& all, const formulat
 TEST(FillOnGrids, FillsWithConfigurationsThatFit) {
   std::int64_t pods = 0;
   for_each_priced([&](OnRandomGrids& on) {
-    RestrictedMaster& sub = on.scene.sub;
-    const ChosenConfigurations chosen = fill_on_grids(sub, on.grids, on.task, sub.stability_center, on.priced.asked);
-    std::vector<std::int64_t> placed(sub.demand.classes.size(), 0);
-    for (const formulation::ResidualClassIndex room : sub.supply.rooms.indices())
-      for (const auto& [position, nodes] : chosen[room.value()]) {
-        const formulation::Configuration& found = sub.pool.configurations()[room][position];
-        const auto all = on.all_of(room);
+    RestrictedMaster& restricted = on.scene.restricted;
+    const ChosenConfigurations chosen =
+        fill_on_grids(restricted, on.grids, on.task, restricted.stability_center, on.priced.asked);
+    std::vector<std::int64_t> placed(restricted.demand.classes.size(), 0);
+    for (const formulation::ResidualClassIndex residual : restricted.supply.residuals.indices())
+      for (const auto& [position, nodes] : chosen[residual.value()]) {
+        const formulation::Configuration& found = restricted.pool.configurations()[residual][position];
+        const auto all = on.all_of(residual);
         EXPECT_TRUE(!all || is_among(*all, found));
         for (const auto& [demand, count] : found.counts) placed[demand.value()] += nodes * count;
       }
-    for (const formulation::DemandIndex d : sub.demand.classes.indices())
-      EXPECT_LE(placed[d.value()], sub.demand.classes[d].count);
+    for (const formulation::DemandIndex d : restricted.demand.classes.indices())
+      EXPECT_LE(placed[d.value()], restricted.demand.classes[d].count);
     pods += std::accumulate(placed.begin(), placed.end(), std::int64_t{0});
   });
   EXPECT_GE(pods, 300);
 }
 
-// What is found of a room fits, is worth no more than its bound, and all in all nearly as much as the best that fits.
+// What is found of a residual class fits, is worth no more than its bound, and all in all nearly as much as the best
+// that fits.
 TEST(ContentsOnGrids, FitAndAreNearlyTheBest) {
   double best_of_all = 0, found_of_all = 0;
   for_each_priced([&](OnRandomGrids& on) {
-    RestrictedMaster& sub = on.scene.sub;
-    const Indexed<formulation::ResidualClassIndex, bool> wanted(sub.supply.rooms.size(), true);
-    const RoomContents contents = contents_on_grids(sub, on.grids, on.task, sub.stability_center, wanted);
+    RestrictedMaster& restricted = on.scene.restricted;
+    const Indexed<formulation::ResidualClassIndex, bool> wanted(restricted.supply.residuals.size(), true);
+    const ResidualContents contents =
+        contents_on_grids(restricted, on.grids, on.task, restricted.stability_center, wanted);
     for (const MultiplierGrid& grid : on.grids) {
-      const std::vector<double> price = pod_prices(sub, grid, sub.stability_center);
+      const std::vector<double> price = pod_prices(restricted, grid, restricted.stability_center);
       const auto reduced_profit = [&](const formulation::Configuration& configuration) {
         double worth = 0;
         for (const auto& [demand, count] : configuration.counts) worth += price[demand.value()] * count;
         return worth;
       };
-      for (const formulation::ResidualClassIndex room : grid.rooms()) {
-        const auto all = on.all_of(room);
+      for (const formulation::ResidualClassIndex residual : grid.residuals()) {
+        const auto all = on.all_of(residual);
         if (!all) continue;
-        EXPECT_TRUE(is_among(*all, contents[room].configuration));
+        EXPECT_TRUE(is_among(*all, contents[residual].configuration));
         double best = 0;
         for (const formulation::Configuration& known : *all) best = std::max(best, reduced_profit(known));
-        EXPECT_LE(best, contents[room].dual_bound * (1 + 1e-9));
+        EXPECT_LE(best, contents[residual].dual_bound * (1 + 1e-9));
         best_of_all += best;
-        found_of_all += reduced_profit(contents[room].configuration);
+        found_of_all += reduced_profit(contents[residual].configuration);
       }
     }
   });
@@ -244,12 +251,12 @@ TEST(ContentsOnGrids, FitAndAreNearlyTheBest) {
 TEST(ContentsOnGrids, AreOfTheWantedRooms) {
   OnGrids on(numbered_nodes({4, 5, 6}).pods("p", 20, 1));
   on.price();
-  Indexed<formulation::ResidualClassIndex, bool> wanted(on.scene.sub.supply.rooms.size(), false);
+  Indexed<formulation::ResidualClassIndex, bool> wanted(on.scene.restricted.supply.residuals.size(), false);
   wanted[formulation::ResidualClassIndex(1)] = true;
-  const RoomContents contents =
-      contents_on_grids(on.scene.sub, on.grids, on.task, on.scene.sub.stability_center, wanted);
-  for (const formulation::ResidualClassIndex room : on.scene.sub.supply.rooms.indices())
-    EXPECT_EQ(contents[room].configuration.steps.empty(), room != formulation::ResidualClassIndex(1));
+  const ResidualContents contents =
+      contents_on_grids(on.scene.restricted, on.grids, on.task, on.scene.restricted.stability_center, wanted);
+  for (const formulation::ResidualClassIndex residual : on.scene.restricted.supply.residuals.indices())
+    EXPECT_EQ(contents[residual].configuration.steps.empty(), residual != formulation::ResidualClassIndex(1));
 }
 
 }  // namespace

@@ -50,31 +50,31 @@ std::vector<double> random_prices(const ExactFormulation& f, std::mt19937& rando
   return price;
 }
 
-// Calls visit(formulation, room, all configurations) of the rooms of random clusters.
+// Calls visit(formulation, residual, all configurations) of the residual classes of random clusters.
 template <class Visit>
 void for_each_room(std::uint32_t clusters, const Visit& visit) {
   for (std::uint32_t seed = 1; seed <= clusters; ++seed) {
     const Case cluster = test::any_cluster(seed);
     SCOPED_TRACE(cluster.line());
     const ExactFormulation f(cluster);
-    for (const formulation::ResidualClass& room : f.supply.rooms) {
+    for (const formulation::ResidualClass& residual : f.supply.residuals) {
       std::size_t states = ExactFormulation::kMostConfigurations;
-      const auto all = formulation::enumerate_configurations(f.configuration_input, room, states);
-      if (all && all->size() > 1) visit(f, room, *all);
+      const auto all = formulation::enumerate_configurations(f.configuration_input, residual, states);
+      if (all && all->size() > 1) visit(f, residual, *all);
     }
     if (testing::Test::HasFailure()) return;
   }
 }
 
-// Calls visit(formulation, room, all configurations, pricing, price) thousands of times, of rooms without residents;
-// the pricing of a room is kept from call to call, as its multipliers are.
+// Calls visit(formulation, residual, all configurations, pricing, price) thousands of times, of residual classes
+// without residents; the pricing of a residual class is kept from call to call, as its multipliers are.
 template <class Visit>
 void for_each_pricing(std::uint32_t clusters, const Visit& visit) {
   std::mt19937 random(5);
-  for_each_room(clusters, [&](const ExactFormulation& f, const formulation::ResidualClass& room, const auto& all) {
-    if (!room.residents.empty()) return;
-    Pricing pricing(f.configuration_input, room);
-    for (int call = 0; call < 8; ++call) visit(f, room, all, pricing, random_prices(f, random));
+  for_each_room(clusters, [&](const ExactFormulation& f, const formulation::ResidualClass& residual, const auto& all) {
+    if (!residual.residents.empty()) return;
+    Pricing pricing(f.configuration_input, residual);
+    for (int call = 0; call < 8; ++call) visit(f, residual, all, pricing, random_prices(f, random));
   });
 }
 
@@ -98,8 +98,8 @@ TEST(Pricing, NoConfigurationIsWorthMoreThanTheLimitOfAQuickCall) {
 }
 
 TEST(Configurations, AreNeverCalledTooManyWhereTheyAreNot) {
-  for_each_room(300, [](const ExactFormulation& f, const formulation::ResidualClass& room, const auto& all) {
-    EXPECT_FALSE(formulation::surely_has_more(f.configuration_input, room, all.size()));
+  for_each_room(300, [](const ExactFormulation& f, const formulation::ResidualClass& residual, const auto& all) {
+    EXPECT_FALSE(formulation::surely_has_more(f.configuration_input, residual, all.size()));
   });
 }
 
@@ -113,11 +113,11 @@ TEST(Pricing, ConfigurationsAreAmongThoseThatFit) {
 }
 
 TEST(Pricing, StepsOfConfigurationsFitTheRoom) {
-  for_each_pricing(300, [](const ExactFormulation& f, const formulation::ResidualClass& room, const auto&,
+  for_each_pricing(300, [](const ExactFormulation& f, const formulation::ResidualClass& residual, const auto&,
                            Pricing& pricing, const auto& price) {
-    const NodeClass& node_class = f.problem.node_classes[room.node_class];
+    const NodeClass& node_class = f.problem.node_classes[residual.node_class];
     for (const formulation::Configuration& found : pricing.price(price).configurations) {
-      std::vector<DeviceUnits> devices = room.free_devices;
+      std::vector<DeviceUnits> devices = residual.free_devices;
       std::vector<std::int32_t> counts(f.demand.classes.size(), 0), told = counts;
       for (const auto& [demand, count] : found.counts) told[demand.value()] = count;
       for (const formulation::Configuration::Step& step : found.steps) {
@@ -172,11 +172,11 @@ TEST(Pricing, TheLimitIsNearTheBestOnAverage) {
   for (int round = 0; round < 40; ++round) {
     const Case cluster = crowded(random);
     const ExactFormulation f(cluster);
-    for (const formulation::ResidualClass& room : f.supply.rooms) {
+    for (const formulation::ResidualClass& residual : f.supply.residuals) {
       std::size_t states = 20'000;
-      const auto all = formulation::enumerate_configurations(f.configuration_input, room, states);
+      const auto all = formulation::enumerate_configurations(f.configuration_input, residual, states);
       if (!all) continue;
-      Pricing pricing(f.configuration_input, room);
+      Pricing pricing(f.configuration_input, residual);
       for (int call = 0; call < 10; ++call) {
         const std::vector<double> price = random_prices(f, random);
         const double best = best_reduced_profit(*all, price);

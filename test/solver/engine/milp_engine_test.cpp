@@ -31,10 +31,10 @@ MilpEngineOptions with_states(std::size_t most_states) {
 MilpOutcome solve_priced(const Case& cluster, const Candidate& incumbent, cbc::Backend& backend) {
   return solve_milp(cluster.problem(), cluster.shares(), incumbent, backend, with_states(0));
 }
-// The same on grids of multipliers, then with blocks of rooms.
+// The same on grids of multipliers, then with blocks of residual classes.
 MilpOutcome solve_in_blocks(const Case& cluster, const Candidate& incumbent, cbc::Backend& backend) {
   MilpEngineOptions options = with_states(0);
-  options.most_rooms = 0;
+  options.most_residuals = 0;
   options.most_blocks = 2;
   return solve_milp(cluster.problem(), cluster.shares(), incumbent, backend, options);
 }

@@ -16,14 +16,14 @@ struct Model {
         rules(cluster.problem(), cluster.shares(), before),
         setting{cluster.problem(), cluster.shares(), rules},
         candidates(formulation::find_candidates(cluster.problem(), rules, before)),
-        sub(setting, before, candidates),
-        whole(cluster.problem(), sub, most_columns) {}
+        restricted(setting, before, candidates),
+        whole(cluster.problem(), restricted, most_columns) {}
 
   ClusterState before;
   preemption::EvictionRules rules;
   column_generation::Setting setting;
   formulation::EvictionCandidates candidates;
-  column_generation::RestrictedMaster sub;
+  column_generation::RestrictedMaster restricted;
   WholeModel whole;
 };
 
@@ -49,11 +49,14 @@ TEST(WholeModel, AddsTheColumnsThatItHasLaidOut) {
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     const Case cluster = test::any_cluster(seed);
     Model model(cluster, 1'000'000);
-    if (!model.whole.is_whole() || model.sub.anti_affinity.demands_with_terms(model.sub.demand).size() > 0) continue;
-    ASSERT_TRUE(model.sub.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));
-    const std::int32_t before = model.sub.formulation->model().columns();
-    model.whole.add_to(*model.sub.formulation);
-    EXPECT_EQ(static_cast<std::size_t>(model.sub.formulation->model().columns() - before), model.whole.columns());
+    if (!model.whole.is_whole() ||
+        model.restricted.anti_affinity.demands_with_terms(model.restricted.demand).size() > 0)
+      continue;
+    ASSERT_TRUE(model.restricted.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));
+    const std::int32_t before = model.restricted.formulation->model().columns();
+    model.whole.add_to(*model.restricted.formulation);
+    EXPECT_EQ(static_cast<std::size_t>(model.restricted.formulation->model().columns() - before),
+              model.whole.columns());
     ++added;
   }
   EXPECT_GT(added, 10);
@@ -65,19 +68,19 @@ TEST(WholeModel, ReadsNobodyWhereASolutionPutsNobody) {
     const Case cluster = test::any_cluster(seed);
     Model model(cluster, 1'000'000);
     if (!model.whole.is_whole()) continue;
-    ASSERT_TRUE(model.sub.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));
-    model.whole.add_to(*model.sub.formulation);
+    ASSERT_TRUE(model.restricted.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));
+    model.whole.add_to(*model.restricted.formulation);
     // No pods anywhere: every node has at most one configuration, and nothing in it.
-    const std::vector<double> x(static_cast<std::size_t>(model.sub.formulation->model().columns()), 0.0);
-    const WholeModel::Content content = model.whole.read(*model.sub.formulation, x);
-    for (const formulation::ResidualClassIndex room : model.sub.supply.rooms.indices()) {
+    const std::vector<double> x(static_cast<std::size_t>(model.restricted.formulation->model().columns()), 0.0);
+    const WholeModel::Content content = model.whole.read(*model.restricted.formulation, x);
+    for (const formulation::ResidualClassIndex residual : model.restricted.supply.residuals.indices()) {
       std::int64_t nodes = 0;
-      for (const auto& [position, count] : content.solution.configurations[room.value()]) {
+      for (const auto& [position, count] : content.solution.configurations[residual.value()]) {
         nodes += count;
-        EXPECT_TRUE(content.configurations[room][position].steps.empty());
+        EXPECT_TRUE(content.configurations[residual][position].steps.empty());
         ++nodes_read;
       }
-      EXPECT_LE(nodes, model.sub.supply.rooms[room].count());
+      EXPECT_LE(nodes, model.restricted.supply.residuals[residual].count());
     }
   }
   EXPECT_GT(nodes_read, 0);

@@ -23,12 +23,12 @@ struct Solved {
     solution.gangs.assign(f.demand.gang_classes.size(), 0);
     solution.by_zone = Indexed<CellIndex, std::vector<std::int64_t>>(f.demand.cells.size());
     solution.pods = Indexed<CellIndex, std::int64_t>(f.demand.cells.size(), 0);
-    solution.configurations.resize(f.supply.rooms.size());
+    solution.configurations.resize(f.supply.residuals.size());
     solution.evicted =
         Indexed<RunningCellIndex, std::vector<std::pair<std::size_t, std::int64_t>>>(f.demand.running.size());
   }
 
-  // So many nodes of the first room class with those pods on each: counts by demand class.
+  // So many nodes of the first residual class with those pods on each: counts by demand class.
   void choose(std::int64_t nodes, const std::vector<std::pair<DemandIndex, std::int32_t>>& counts) {
     const std::vector<Configuration>& all = f.pool.configurations()[ResidualClassIndex(0)];
     for (std::size_t j = 0; j < all.size(); ++j) {

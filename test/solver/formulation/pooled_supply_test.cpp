@@ -11,7 +11,7 @@ using test::MasterCase;
 using test::nodes_with;
 
 std::optional<Supply> supply_of(const MasterCase& scene) {
-  return collect_pooled_supply(*scene.cluster, scene.sub.demand, scene.sub.zones, scene.sub.base);
+  return collect_pooled_supply(*scene.cluster, scene.restricted.demand, scene.restricted.zones, scene.restricted.base);
 }
 
 constexpr const char* kStarted = R"("started":0)";
@@ -23,12 +23,12 @@ TEST(PooledSupply, MergesNodesThatDifferOnlyInPodsThatMayLeave) {
                              .pod("w", 2));
   const auto supply = supply_of(scene);
   ASSERT_TRUE(supply.has_value());
-  ASSERT_EQ(supply->rooms.size(), 2U);
-  const ResidualClass& large = supply->rooms[ResidualClassIndex(0)];
+  ASSERT_EQ(supply->residuals.size(), 2U);
+  const ResidualClass& large = supply->residuals[ResidualClassIndex(0)];
   EXPECT_EQ(large.nodes.size(), 2U);
   EXPECT_EQ(large.free_devices.size(), 4U) << "pods that may leave are not there";
   EXPECT_TRUE(large.residents.empty());
-  EXPECT_EQ(supply->rooms[ResidualClassIndex(1)].nodes.size(), 1U);
+  EXPECT_EQ(supply->residuals[ResidualClassIndex(1)].nodes.size(), 1U);
 }
 
 TEST(PooledSupply, KeepsNodesApartByPodsThatStayForGood) {
@@ -38,9 +38,9 @@ TEST(PooledSupply, KeepsNodesApartByPodsThatStayForGood) {
                              .pod("w", 2));
   const auto supply = supply_of(scene);
   ASSERT_TRUE(supply.has_value());
-  ASSERT_EQ(supply->rooms.size(), 2U);
-  EXPECT_EQ(supply->rooms[ResidualClassIndex(0)].free_devices.size(), 3U);
-  EXPECT_EQ(supply->rooms[ResidualClassIndex(1)].free_devices.size(), 4U);
+  ASSERT_EQ(supply->residuals.size(), 2U);
+  EXPECT_EQ(supply->residuals[ResidualClassIndex(0)].free_devices.size(), 3U);
+  EXPECT_EQ(supply->residuals[ResidualClassIndex(1)].free_devices.size(), 4U);
 }
 
 TEST(PooledSupply, TakesARunningPodWhereItsFiltersWouldNot) {
@@ -52,9 +52,9 @@ TEST(PooledSupply, TakesARunningPodWhereItsFiltersWouldNot) {
                              .pod("w", 2));
   const auto supply = supply_of(scene);
   ASSERT_TRUE(supply.has_value());
-  ASSERT_EQ(supply->rooms.size(), 2U);
-  const DemandIndex stays = scene.sub.demand.running[RunningCellIndex(0)].stay;
-  EXPECT_EQ(supply->rooms[ResidualClassIndex(0)].demands, std::vector<DemandIndex>{stays});
+  ASSERT_EQ(supply->residuals.size(), 2U);
+  const DemandIndex stays = scene.restricted.demand.running[RunningCellIndex(0)].stay;
+  EXPECT_EQ(supply->residuals[ResidualClassIndex(0)].demands, std::vector<DemandIndex>{stays});
 }
 
 TEST(PooledSupply, IsNoneWherePodsExceedWhatANodeReports) {

@@ -25,10 +25,12 @@ test::Cluster old_and_young(int minimum) {
 struct Scene {
   explicit Scene(const test::Cluster& cluster)
       : master(cluster),
-        running(master.sub.demand.running_cell_of[master.pod("old")]),
-        index(master.sub.demand.running[running].gang_class),
-        splits(*master.cluster, master.sub.demand, index) {}
-  RunningCellIndex cell(std::string_view pod) const { return master.sub.demand.running_cell_of[master.pod(pod)]; }
+        running(master.restricted.demand.running_cell_of[master.pod("old")]),
+        index(master.restricted.demand.running[running].gang_class),
+        splits(*master.cluster, master.restricted.demand, index) {}
+  RunningCellIndex cell(std::string_view pod) const {
+    return master.restricted.demand.running_cell_of[master.pod(pod)];
+  }
   bool may_help(const std::vector<ExitOption>& options) const { return splits.may_help(options, false); }
 
   MasterCase master;
