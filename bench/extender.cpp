@@ -85,7 +85,7 @@ class Measured {
     const Result<Problem> problem = build_problem(*snapshot);
     if (!problem) throw std::runtime_error(problem.error().message);
     const double begun = thread_ms();
-    auto room = std::make_shared<cli::OnlineRoom>(*problem, Plan());
+    auto room = std::make_shared<cli::SpareCapacity>(*problem, Plan());
     std::cout << fmt::format("{} nodes; the room that a plan leaves: {:.1f} ms, once a plan\n", nodes,
                              thread_ms() - begun);
     exporting::ExportedPlan plan;

@@ -46,11 +46,11 @@ class PassAdmission {
     if (pass_ == Pass::kWithinQuota) quota_.add(leaf, sum);
     return pass_ != Pass::kWithinShare || share_.add_whole(leaf, sum);
   }
-  // How full the leaf's share is, see ShareRoom::fullness.
+  // How full the leaf's share is, see ShareSlack::fullness.
   double fullness(QueueIndex leaf) const { return share_.fullness(leaf); }
 
  private:
-  ShareRoom share_, quota_;
+  ShareSlack share_, quota_;
   Pass pass_ = Pass::kWithinShare;
 };
 

@@ -23,10 +23,11 @@ struct Devices {
 };
 
 // By what is free on each; devices with equal free capacity differ only in the order of insertion.
-using DevicesByRoom = std::multimap<std::int64_t, Devices>;
+using DevicesByCapacity = std::multimap<std::int64_t, Devices>;
 
 // Places as many as fit on each of some devices, at most `left` of them in total; returns the number placed.
-std::int64_t put(DevicesByRoom& devices, std::pair<std::int64_t, Devices> some, std::int64_t share, std::int64_t left) {
+std::int64_t put(DevicesByCapacity& devices, std::pair<std::int64_t, Devices> some, std::int64_t share,
+                 std::int64_t left) {
   const std::int64_t on_each = some.first / share;
   const auto put_on = [&](std::int64_t count, std::int64_t sharers) {
     if (count == 0 || sharers == 0) return;
@@ -45,7 +46,7 @@ std::int64_t put(DevicesByRoom& devices, std::pair<std::int64_t, Devices> some, 
 }  // namespace
 
 SharerPacking pack_sharers(const SharerCounts& counts) {
-  DevicesByRoom devices;
+  DevicesByCapacity devices;
   for (const auto& [share, count] : counts) {
     std::int64_t left = count;
     while (left > 0) {

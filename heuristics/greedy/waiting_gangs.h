@@ -23,10 +23,10 @@ using WorkPair = std::array<Work, 2>;  // work of pods with GPUs, and of pods wi
 // Work of one pod, on its side of the pair.
 WorkPair work_pair(const PodClass& pod_class);
 
-class ShareRoom {
+class ShareSlack {
  public:
   // `caps`: F(q) or Q(q) by queue.
-  ShareRoom(const Problem& problem, const Indexed<QueueIndex, WorkPair>& caps);
+  ShareSlack(const Problem& problem, const Indexed<QueueIndex, WorkPair>& caps);
 
   // Whether the unit lies within the leaf's cap as a whole, and raises what every queue above it counts.
   bool fits(QueueIndex leaf, const WorkPair& unit) const;

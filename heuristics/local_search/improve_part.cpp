@@ -33,9 +33,7 @@ class PartSearch {
         waiting_(scope, part.waiting_pods),
         gangs_(scope, state, part, nodes_),
         neighbourhood_(scope, nodes_, random_),
-        draw_(scope.problem(), nodes_, gangs_, random_),
-        destroy_(scope.problem(), gangs_, waiting_, random_),
-        repair_(scope, gangs_, waiting_, random_),
+        operators_(scope, gangs_, waiting_, random_),
         gain_(scope, state, part.counts_usable) {}
 
   void try_once() {
@@ -43,9 +41,9 @@ class PartSearch {
     neighbourhood_.clear();
     const GangIndex wanted = draw_neighbourhood();
     if (neighbourhood_.is_empty()) return;
-    destroy_.apply(neighbourhood_, trial_);
+    operators_.destroy(neighbourhood_, trial_);
     std::optional<Gain> gain;
-    if (repair_.apply(wanted, neighbourhood_, trial_)) {
+    if (operators_.repair(wanted, neighbourhood_, trial_)) {
       trial_.match();
       gain = gain_.of(trial_, neighbourhood_);
     }
@@ -61,12 +59,12 @@ class PartSearch {
     const auto kind = static_cast<TrialKind>(random_.below(kTrialKinds));
     if (kind == TrialKind::kWaitingGang && !gangs_.waiting().empty()) {
       wanted = gangs_.waiting()[random_.below(gangs_.waiting().size())];
-      draw_.add_for(wanted, neighbourhood_);
+      neighbourhood_.draw_for(wanted);
     } else if (kind == TrialKind::kWholeGang && !gangs_.whole().empty()) {
       trial_.leaving = gangs_.whole()[random_.below(gangs_.whole().size())];
-      draw_.add_of(trial_.leaving, neighbourhood_);
+      neighbourhood_.draw_of(trial_.leaving, gangs_);
     } else {
-      draw_.add_some(neighbourhood_);
+      neighbourhood_.draw();
     }
     return wanted;
   }
@@ -115,9 +113,7 @@ class PartSearch {
   WaitingPods waiting_;
   PartGangs gangs_;
   Neighbourhood neighbourhood_;
-  NeighbourhoodDraw draw_;
-  DestroyOperator destroy_;
-  RepairOperator repair_;
+  DestroyAndRepair operators_;
   TrialGain gain_;
   Trial trial_;
   std::vector<Step> steps_;

@@ -61,13 +61,23 @@ inline constexpr std::size_t kRepairRules = 3;
 
 class Neighbourhood {
  public:
-  // All must outlive it.
+  // All must outlive it. Requires at least one node.
   Neighbourhood(const SearchScope& scope, const PartNodes& nodes, RandomSource& random)
-      : scope_(scope), problem_(scope.problem()), nodes_(nodes), random_(random) {}
+      : scope_(scope), problem_(scope.problem()), nodes_(nodes), random_(random) {
+    MUSTER_REQUIRE(nodes.size() > 0);
+  }
 
   void clear() { positions_.clear(); }
   // Adds a node as it is, unless it is among them. `position`: of PartNodes.
   void add(std::size_t position);
+
+  // Each draws the nodes of a trial, most of them with idle devices, for a neighbourhood that is empty. Cost: O(nodes
+  // that are added, squared).
+  void draw();
+  // Nodes that pass the filters of the first pod of a waiting gang: one more than it has pods, if there are as many.
+  void draw_for(GangIndex gang);
+  // All nodes of a gang that is whole in this part, and perhaps others. None: they are too many.
+  void draw_of(GangIndex gang, const PartGangs& gangs);
 
   bool is_empty() const { return positions_.empty(); }
   std::size_t size() const { return positions_.size(); }
@@ -87,6 +97,8 @@ class Neighbourhood {
   CoarseAmounts most_free() const;  // on any one of them
 
  private:
+  std::size_t draw_any() { return random_.below(nodes_.size()); }
+  std::size_t draw_idle();
   bool fits(const PodClass& pod_class, std::size_t at) const;
   double score(const PodClass& pod_class, std::size_t at, RepairRule rule);
 
@@ -96,31 +108,6 @@ class Neighbourhood {
   RandomSource& random_;
   std::vector<std::size_t> positions_;
   std::vector<NodeContents> contents_;  // of the positions; more are memory for later trials
-};
-
-// Draws the nodes of a trial, most of them with idle devices: those of several pods, of a waiting gang, or of a gang
-// that is to leave.
-//
-// Each function adds to a neighbourhood that is empty. Cost: O(nodes that are added, squared).
-class NeighbourhoodDraw {
- public:
-  // All must outlive it. Requires at least one node.
-  NeighbourhoodDraw(const Problem& problem, const PartNodes& nodes, const PartGangs& gangs, RandomSource& random);
-
-  void add_some(Neighbourhood& neighbourhood);
-  // Nodes that pass the filters of the first pod of a waiting gang: one more than it has pods, if there are as many.
-  void add_for(GangIndex gang, Neighbourhood& neighbourhood);
-  // All nodes of a gang that is whole in this part, and perhaps others. None: they are too many.
-  void add_of(GangIndex gang, Neighbourhood& neighbourhood);
-
- private:
-  std::size_t draw() { return random_.below(nodes_.size()); }
-  std::size_t draw_idle();
-
-  const Problem& problem_;
-  const PartNodes& nodes_;
-  const PartGangs& gangs_;
-  RandomSource& random_;
 };
 
 }  // namespace muster::local_search

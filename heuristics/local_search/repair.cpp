@@ -11,7 +11,7 @@
 
 namespace muster::local_search {
 
-void DestroyOperator::apply(Neighbourhood& neighbourhood, Trial& trial) {
+void DestroyAndRepair::destroy(Neighbourhood& neighbourhood, Trial& trial) {
   MUSTER_REQUIRE(trial.required.empty() && trial.optional.empty() && trial.placed.empty());
   const double part = random_.coin() ? 1 : random_.unit();  // of the pods that may be destroyed
   for (std::size_t at = 0; at < neighbourhood.size(); ++at) {
@@ -25,7 +25,7 @@ void DestroyOperator::apply(Neighbourhood& neighbourhood, Trial& trial) {
   }
 }
 
-void DestroyOperator::add(const PartNode::Occupant& occupant, NodeIndex node, Trial& trial) {
+void DestroyAndRepair::add(const PartNode::Occupant& occupant, NodeIndex node, Trial& trial) {
   const PodIndex pod = occupant.pod;
   TrialPod destroyed{pod, problem_.pods[pod].pod_class, node, NodeIndex::none(), occupant.devices, {}};
   if (problem_.pods[pod].gang == trial.leaving) {
@@ -40,7 +40,7 @@ void DestroyOperator::add(const PartNode::Occupant& occupant, NodeIndex node, Tr
   }
 }
 
-bool RepairOperator::apply(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial) {
+bool DestroyAndRepair::repair(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial) {
   rule_ = static_cast<RepairRule>(random_.below(kRepairRules));
   if (!place_required(neighbourhood, trial)) return false;
   if (!wanted.is_none() && !place_gang(wanted, neighbourhood, trial)) return false;
@@ -48,7 +48,7 @@ bool RepairOperator::apply(GangIndex wanted, Neighbourhood& neighbourhood, Trial
   return true;
 }
 
-bool RepairOperator::place_required(Neighbourhood& neighbourhood, Trial& trial) {
+bool DestroyAndRepair::place_required(Neighbourhood& neighbourhood, Trial& trial) {
   for (TrialPod& pod : trial.required) {
     const PodClass& pod_class = problem_.pod_classes[pod.pod_class];
     pod.key = static_cast<double>(pod_class.work) * (1 + kTuning.search.noise * random_.unit());
@@ -60,7 +60,7 @@ bool RepairOperator::place_required(Neighbourhood& neighbourhood, Trial& trial) 
 }
 
 // All that the gang's minimum needs, or nothing.
-bool RepairOperator::place_gang(GangIndex gang, Neighbourhood& neighbourhood, Trial& trial) {
+bool DestroyAndRepair::place_gang(GangIndex gang, Neighbourhood& neighbourhood, Trial& trial) {
   const Group& root = problem_.groups[problem_.gangs[gang].root];
   std::int32_t missing = root.minimum;
   const std::size_t before = trial.placed.size();
@@ -81,7 +81,7 @@ bool RepairOperator::place_gang(GangIndex gang, Neighbourhood& neighbourhood, Tr
 }
 
 // Groups of waiting pods and some gangs, those that are preferred first, as long as they fit.
-void RepairOperator::fill(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial) {
+void DestroyAndRepair::fill(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial) {
   options_.clear();
   preference_ = static_cast<Preference>(random_.below(kPreferences));
   add_groups(neighbourhood);
@@ -99,7 +99,7 @@ void RepairOperator::fill(GangIndex wanted, Neighbourhood& neighbourhood, Trial&
   }
 }
 
-void RepairOperator::add_groups(const Neighbourhood& neighbourhood) {
+void DestroyAndRepair::add_groups(const Neighbourhood& neighbourhood) {
   const CoarseAmounts most = neighbourhood.most_free();
   for (std::size_t i = 0; i < waiting_.groups().size(); ++i) {
     const WaitingPods::Group& group = waiting_.groups()[i];
@@ -111,7 +111,7 @@ void RepairOperator::add_groups(const Neighbourhood& neighbourhood) {
 }
 
 // Gangs that may be added in addition to the wanted one: the gang that leaves, and some that wait.
-void RepairOperator::draw_gangs(GangIndex wanted, GangIndex leaving) {
+void DestroyAndRepair::draw_gangs(GangIndex wanted, GangIndex leaving) {
   drawn_.clear();
   if (!leaving.is_none()) drawn_.push_back(leaving);
   const std::vector<GangIndex>& waiting = gangs_.waiting();
@@ -122,7 +122,7 @@ void RepairOperator::draw_gangs(GangIndex wanted, GangIndex leaving) {
   }
 }
 
-void RepairOperator::add_drawn_gangs() {
+void DestroyAndRepair::add_drawn_gangs() {
   for (std::size_t i = 0; i < drawn_.size(); ++i) {
     const std::span<const PodIndex> pods = problem_.gangs[drawn_[i]].pods;
     double worth = 0;
@@ -136,7 +136,7 @@ void RepairOperator::add_drawn_gangs() {
   }
 }
 
-double RepairOperator::key_of(double worth, Amount requested_cpu) {
+double DestroyAndRepair::key_of(double worth, Amount requested_cpu) {
   if (preference_ == Preference::kAny) return random_.unit();
   const auto cpu = static_cast<double>(std::max<Amount>(1, requested_cpu));
   const double key = preference_ == Preference::kWorth         ? worth
@@ -145,7 +145,7 @@ double RepairOperator::key_of(double worth, Amount requested_cpu) {
   return key * (1 + kTuning.search.noise * random_.unit());
 }
 
-void RepairOperator::place_group(std::size_t group, Neighbourhood& neighbourhood, Trial& trial) {
+void DestroyAndRepair::place_group(std::size_t group, Neighbourhood& neighbourhood, Trial& trial) {
   const WaitingPods::Group& waiting = waiting_.groups()[group];
   while (!waiting.pods.empty()) {
     TrialPod placed{waiting.pods.back(), waiting.pod_class};

@@ -15,38 +15,21 @@
 
 namespace muster::local_search {
 
-// Destroys a part of the placements in a neighbourhood.
-//
-// The gang that is to leave is destroyed whole; of all other pods that may move a random part, of a random size. Pods
-// that may be dropped wait from then on.
-class DestroyOperator {
+// Destroys a part of the placements in a neighbourhood, and repairs it by greedy insertion in a random order that
+// prefers the large, or the valuable; the nodes by a random rule.
+class DestroyAndRepair {
  public:
   // All must outlive it.
-  DestroyOperator(const Problem& problem, PartGangs& gangs, WaitingPods& waiting, RandomSource& random)
-      : problem_(problem), gangs_(gangs), waiting_(waiting), random_(random) {}
-
-  // Requires a trial that is empty except for `leaving`. Cost: O(pods on the nodes).
-  void apply(Neighbourhood& neighbourhood, Trial& trial);
-
- private:
-  void add(const PartNode::Occupant& occupant, NodeIndex node, Trial& trial);
-
-  const Problem& problem_;
-  PartGangs& gangs_;
-  WaitingPods& waiting_;
-  RandomSource& random_;
-};
-
-// Greedy insertion in a random order that prefers the large, or the valuable; the nodes by a random rule.
-class RepairOperator {
- public:
-  // All must outlive it.
-  RepairOperator(const SearchScope& scope, PartGangs& gangs, WaitingPods& waiting, RandomSource& random)
+  DestroyAndRepair(const SearchScope& scope, PartGangs& gangs, WaitingPods& waiting, RandomSource& random)
       : scope_(scope), problem_(scope.problem()), gangs_(gangs), waiting_(waiting), random_(random) {}
 
+  // The gang that is to leave is destroyed whole; of all other pods that may move a random part, of a random size. Pods
+  // that may be dropped wait from then on. Requires a trial that is empty except for `leaving`. Cost: O(pods on the
+  // nodes).
+  void destroy(Neighbourhood& neighbourhood, Trial& trial);
   // Places the required pods, then the minimum of `wanted` (none: no such gang), then of all that wait what fits.
   // False: there is no place for one of the first two. Cost: O((pods of the trial + groups of waiting pods) x nodes).
-  bool apply(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial);
+  bool repair(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial);
 
  private:
   // Which of the pods that wait are placed first.
@@ -58,6 +41,7 @@ class RepairOperator {
     std::size_t position = 0;  // of the groups; beyond them, of drawn_
   };
 
+  void add(const PartNode::Occupant& occupant, NodeIndex node, Trial& trial);
   bool place_required(Neighbourhood& neighbourhood, Trial& trial);
   bool place_gang(GangIndex gang, Neighbourhood& neighbourhood, Trial& trial);
   void fill(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial);

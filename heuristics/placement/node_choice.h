@@ -59,7 +59,7 @@ class NodeChooser {
   Indexed<PodClassIndex, std::int64_t> pending_;  // pods of the class that wait
   std::int64_t pending_without_ranking_ = 0;      // pods of classes that have no ranking
   std::vector<NodeIndex> all_nodes_;
-  ImmediateRoom immediate_;
+  ImmediateCapacity immediate_;
   TypicalRequest typical_;
   NodeSummaries summaries_;
   NodeScores scores_;

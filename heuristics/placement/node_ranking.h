@@ -42,7 +42,7 @@ inline bool shares_devices(const PodClass& pod_class) {
 class NodeScores {
  public:
   // All of them must outlive it.
-  NodeScores(const ClusterState& state, const ImmediateRoom& immediate, const NodeSummaries& summaries,
+  NodeScores(const ClusterState& state, const ImmediateCapacity& immediate, const NodeSummaries& summaries,
              const TypicalRequest& typical, NodeRule rule)
       : problem_(state.problem()),
         state_(state),
@@ -89,7 +89,7 @@ class NodeScores {
 
   const Problem& problem_;
   const ClusterState& state_;
-  const ImmediateRoom& immediate_;
+  const ImmediateCapacity& immediate_;
   const NodeSummaries& summaries_;
   const TypicalRequest& typical_;
   NodeRule rule_;

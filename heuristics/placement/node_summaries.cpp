@@ -155,21 +155,21 @@ void NodeCells::add(const MarkedNode& node) {
     return;
   }
   if (state_.idle_devices(node.node) > 0) add_to(node, {});
-  std::array<Rooms, kTuning.heuristics.room_steps> rooms;
+  std::array<Capacities, kTuning.heuristics.room_steps> rooms;
   const DeviceUnits whole = problem_.device_capacity(node.node);
   for (const DeviceUnits room : state_.free_devices(node.node)) {
     if (room <= 0 || room == whole) continue;
     const std::int64_t step = room * std::ssize(rooms) / whole;
-    Rooms& alike = rooms[static_cast<std::size_t>(step)];
+    Capacities& alike = rooms[static_cast<std::size_t>(step)];
     const bool is_first = alike.step == 0;
     alike = {1 + step, is_first ? room : std::min(alike.least, room), std::max(alike.most, room)};
   }
-  for (const Rooms& alike : rooms) {
+  for (const Capacities& alike : rooms) {
     if (alike.step > 0) add_to(node, alike);
   }
 }
 
-void NodeCells::add_to(const MarkedNode& node, const Rooms& rooms) {
+void NodeCells::add_to(const MarkedNode& node, const Capacities& rooms) {
   const NodeClass& node_class = problem_.class_of(node.node);
   const Amount cpu = state_.free(node.node)[kCpu.value()];
   const Amount cpu_step = std::max<Amount>(1, node_class.capacity[kCpu.value()] / cpu_steps_);

@@ -87,7 +87,7 @@ struct MarkedNode {
 class NodeMarks {
  public:
   // Both must outlive it.
-  NodeMarks(const ClusterState& state, const ImmediateRoom& room) : state_(state), room_(room) {}
+  NodeMarks(const ClusterState& state, const ImmediateCapacity& room) : state_(state), room_(room) {}
 
   // Follows the state from now on; to be called before everything else. Cost: O(nodes).
   void begin();
@@ -155,7 +155,7 @@ class NodeMarks {
   }
 
   const ClusterState& state_;
-  const ImmediateRoom& room_;
+  const ImmediateCapacity& room_;
   std::size_t read_ = 0;
   Indexed<NodeIndex, std::size_t> last_change_;
   std::vector<Group> groups_;
@@ -196,12 +196,12 @@ class NodeCells {
 
  private:
   // Of devices in use with about as much room.
-  struct Rooms {
+  struct Capacities {
     std::int64_t step = 0;  // 0: none of them
     DeviceUnits least = 0, most = 0;
   };
   void add(const MarkedNode& node);
-  void add_to(const MarkedNode& node, const Rooms& rooms);
+  void add_to(const MarkedNode& node, const Capacities& rooms);
 
   const Problem& problem_;
   const ClusterState& state_;

@@ -48,7 +48,7 @@ std::optional<DomainIndex> Regions::cross(DomainIndex a, DomainIndex b) {
   return DomainIndex(problem_.topology.domains.size() + crossings_.size() - 1);
 }
 
-ImmediateRoom::ImmediateRoom(const ClusterState& state)
+ImmediateCapacity::ImmediateCapacity(const ClusterState& state)
     : problem_(state.problem()), state_(state), has_releasing_(problem_.nodes.size(), 0) {
   const auto for_each = [&](const auto& visit) {
     for (const PodIndex pod : problem_.pods.indices()) {
@@ -68,7 +68,7 @@ ImmediateRoom::ImmediateRoom(const ClusterState& state)
   for_each([&](PodIndex index, const Pod& pod) { occupants_[next[pod.node.value()]++] = index; });
 }
 
-Room ImmediateRoom::of(NodeIndex node) const {
+Room ImmediateCapacity::of(NodeIndex node) const {
   if (known_.empty()) known_.resize(problem_.nodes.size());
   Known& known = known_[node];
   if (known.version == state_.version(node) + 1) return {known.free, known.devices};
@@ -89,7 +89,7 @@ Room ImmediateRoom::of(NodeIndex node) const {
   return {known.free, known.devices};
 }
 
-bool ImmediateRoom::fits(const PodClass& pod_class, NodeIndex node) const {
+bool ImmediateCapacity::fits(const PodClass& pod_class, NodeIndex node) const {
   const Room room = of(node);
   return fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
 }

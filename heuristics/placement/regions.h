@@ -43,10 +43,10 @@ class Regions {
 // longer, holds its room until it has stopped.
 //
 // Follows the state. One a thread.
-class ImmediateRoom {
+class ImmediateCapacity {
  public:
   // The state must outlive it, and must not be replaced by another one. Cost: O(nodes + pods).
-  explicit ImmediateRoom(const ClusterState& state);
+  explicit ImmediateCapacity(const ClusterState& state);
 
   // Whether the snapshot has a pod on the node that is releasing, or that the state no longer has there. If not, what
   // is free in the state is free immediately.

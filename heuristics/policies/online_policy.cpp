@@ -116,13 +116,13 @@ OnlinePolicy::OnlinePolicy(OnlinePolicyKind kind, const Cluster& cluster)
 }
 
 double OnlinePolicy::fragmentation(const OnlineNode& node) const {
-  struct Room {
+  struct TypeCapacity {
     std::int32_t devices = 0;    // with room for the share
     std::int64_t too_small = 0;  // total
   };
-  std::array<Room, 64> few;
-  std::vector<Room> many(shares_.size() > few.size() ? shares_.size() : 0);
-  const std::span<Room> rooms = many.empty() ? std::span<Room>(few) : std::span<Room>(many);
+  std::array<TypeCapacity, 64> few;
+  std::vector<TypeCapacity> many(shares_.size() > few.size() ? shares_.size() : 0);
+  const std::span<TypeCapacity> rooms = many.empty() ? std::span<TypeCapacity>(few) : std::span<TypeCapacity>(many);
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     rooms[i] = {};
     for (const std::int32_t free : node.devices) {

@@ -83,7 +83,7 @@ double OnlineUsable::served(const Shape& shape, std::int32_t copies, double cpu)
                                 copies;
 }
 
-double OnlineUsable::of(const OnlineRoom& room) const {
+double OnlineUsable::of(const OnlineCapacity& room) const {
   const Shapes& all = of_type_[room.type];
   double sum = 0;
   for (std::size_t lane = 0; lane < all.lanes; ++lane) {

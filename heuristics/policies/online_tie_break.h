@@ -17,7 +17,7 @@ class OnlineUsable {
   OnlineUsable() = default;
   OnlineUsable(const std::vector<OnlineClass>& classes, const std::vector<double>& counts, std::size_t types);
   // In devices. Cost: O(devices x shapes) if there is cpu for all copies, else O(shapes log classes) more.
-  double of(const OnlineRoom& room) const;
+  double of(const OnlineCapacity& room) const;
 
  private:
   // This many shapes are counted together.

@@ -155,7 +155,7 @@ const OnlineValue::Table& OnlineValue::table(std::size_t type, std::size_t bucke
   return *known;
 }
 
-Row OnlineValue::terms(const OnlineRoom& room, const Table& table) const {
+Row OnlineValue::terms(const OnlineCapacity& room, const Table& table) const {
   const auto cpu = static_cast<float>(room.cpu), memory = static_cast<float>(room.memory);
   std::size_t whole = 0;
   Row sum;
@@ -170,7 +170,7 @@ Row OnlineValue::terms(const OnlineRoom& room, const Table& table) const {
   return whole > 0 ? sum_of(sum, table.whole[whole]) : sum;
 }
 
-OnlineValue::Valued OnlineValue::value(const OnlineRoom& room) {
+OnlineValue::Valued OnlineValue::value(const OnlineCapacity& room) {
   const Row sum = terms(room, table(room.type, bucket(room.type, room.cpu, room.memory)));
   const auto least = std::ranges::find(sum, least_of(sum));
   return {*least, static_cast<std::size_t>(least - sum.begin())};

@@ -40,7 +40,7 @@ struct OnlineClass {
 
 // The free part of a node. `levels`: free hundredths of each device, ascending.
 inline constexpr std::size_t kMostOnlineDevices = 16;
-struct OnlineRoom {
+struct OnlineCapacity {
   std::size_t type = 0;
   double cpu = 0, memory = 0;
   std::span<const std::uint8_t> levels;
@@ -95,13 +95,13 @@ class OnlineValue {
     float value = 0;
     std::size_t point = 0;  // of the grid, at the minimum
   };
-  Valued value(const OnlineRoom& room);
+  Valued value(const OnlineCapacity& room);
 
   // Of a core and of a GiB, in GPUs.
   float cpu_price(std::size_t point) const { return cpu_prices_[point]; }
   float memory_price(std::size_t point) const { return memory_prices_[point]; }
   // All terms of the value at each grid point.
-  Row terms(const OnlineRoom& room, const Table& table) const;
+  Row terms(const OnlineCapacity& room, const Table& table) const;
 
  private:
   using Fitting = std::vector<bool>;                   // by position in classes_

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/explain/reasons_need.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 

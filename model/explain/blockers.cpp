@@ -63,9 +63,9 @@ const Taint* first_untolerated(const PodSpec& spec, const SnapshotNode& node) {
 }
 
 // The resource in which the node is short, host ports and GPUs first; none if it takes the pod.
-FilterCode short_filter(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
-                        ResourceIndex* other) {
-  const std::span<const std::int64_t> free = room.free(node);
+FilterCode short_filter(const Problem& problem, const RemainingCapacity& remaining, const PodClass& pod_class,
+                        NodeIndex node, ResourceIndex* other) {
+  const std::span<const std::int64_t> free = remaining.free(node);
   const auto is_short = [&](ResourceIndex r) {
     const Amount request = pod_class.request[r.value()];
     return request > 0 && free[r.value()] < request;
@@ -74,7 +74,7 @@ FilterCode short_filter(const Problem& problem, const RemainingRoom& room, const
   for (std::size_t r = first_port; r < problem.resource_count; ++r) {
     if (is_short(ResourceIndex(r))) return FilterCode::kHostPorts;
   }
-  if (!room.takes_devices(pod_class, node)) return FilterCode::kInsufficientGpu;
+  if (!remaining.takes_devices(pod_class, node)) return FilterCode::kInsufficientGpu;
   const ResourceIndex count = device_count_resource(problem);
   if (!count.is_none() && is_short(count)) return FilterCode::kInsufficientGpu;
   if (is_short(kCpu)) return FilterCode::kInsufficientCpu;
@@ -85,14 +85,14 @@ FilterCode short_filter(const Problem& problem, const RemainingRoom& room, const
 }
 
 // Of the rules between pods.
-FilterCode rule_filter(const RemainingRoom& room, const PodClass& pod_class, NodeIndex node) {
-  if (room.conflicts(pod_class, node)) return FilterCode::kPodAntiAffinity;
-  if (!room.lets_in_by_affinity(pod_class, node)) return FilterCode::kPodAffinity;
-  return room.lets_in_by_spread(pod_class, node) ? FilterCode::kAvailable : FilterCode::kTopologySpread;
+FilterCode rule_filter(const RemainingCapacity& remaining, const PodClass& pod_class, NodeIndex node) {
+  if (remaining.conflicts(pod_class, node)) return FilterCode::kPodAntiAffinity;
+  if (!remaining.lets_in_by_affinity(pod_class, node)) return FilterCode::kPodAffinity;
+  return remaining.lets_in_by_spread(pod_class, node) ? FilterCode::kAvailable : FilterCode::kTopologySpread;
 }
 
 template <class IsOutside>
-BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class_index,
+BlockerTally charge_groups(const Problem& problem, const RemainingCapacity& remaining, PodClassIndex pod_class_index,
                            const NodeGroups& nodes, const IsOutside& is_outside) {
   const PodClass& pod_class = problem.pod_classes[pod_class_index];
   const bool has_rules = pod_class.has_inter_pod_rules();
@@ -112,11 +112,11 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
     }
     for (const AlikeNodes& alike : nodes[index]) {
       ResourceIndex other;
-      FilterCode filter = has_rules ? rule_filter(room, pod_class, alike.node) : FilterCode::kAvailable;
+      FilterCode filter = has_rules ? rule_filter(remaining, pod_class, alike.node) : FilterCode::kAvailable;
       if (filter == FilterCode::kAvailable) {
         filter = is_held ? FilterCode::kReserved : FilterCode::kGpuModel;
         if (pod_class.allowed[index.value()]) {
-          filter = short_filter(problem, room, pod_class, alike.node, &other);
+          filter = short_filter(problem, remaining, pod_class, alike.node, &other);
           if (filter == FilterCode::kAvailable && is_outside(alike.node)) filter = FilterCode::kTopology;
         }
       }
@@ -195,20 +195,20 @@ std::pair<FilterCode, std::string> static_blocker(const Problem& problem, const 
   return {FilterCode::kGpuModel, ""};
 }
 
-FilterCode filter_on(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
-                     ResourceIndex* other) {
+FilterCode filter_on(const Problem& problem, const RemainingCapacity& remaining, const PodClass& pod_class,
+                     NodeIndex node, ResourceIndex* other) {
   MUSTER_REQUIRE_SLOW(pod_class.allowed[problem.nodes[node].node_class.value()]);
-  const FilterCode filter = rule_filter(room, pod_class, node);
-  return filter == FilterCode::kAvailable ? short_filter(problem, room, pod_class, node, other) : filter;
+  const FilterCode filter = rule_filter(remaining, pod_class, node);
+  return filter == FilterCode::kAvailable ? short_filter(problem, remaining, pod_class, node, other) : filter;
 }
 
-BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class,
+BlockerTally tally_blockers(const Problem& problem, const RemainingCapacity& remaining, PodClassIndex pod_class,
                             const NodeGroups& nodes) {
-  return charge_groups(problem, room, pod_class, nodes, [](NodeIndex) { return false; });
+  return charge_groups(problem, remaining, pod_class, nodes, [](NodeIndex) { return false; });
 }
 
-BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class, GroupIndex leaf,
-                            const Packing& packing) {
+BlockerTally tally_blockers(const Problem& problem, const RemainingCapacity& remaining, PodClassIndex pod_class,
+                            GroupIndex leaf, const Packing& packing) {
   std::vector<std::pair<TopologyLevelIndex, DomainIndex>> domains;
   for (const auto& [group, domain] : packing.domains) {
     GroupIndex at = leaf;
@@ -220,7 +220,7 @@ BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, P
       return chosen.second.is_none() || problem.nodes[node].domains[chosen.first.value()] != chosen.second;
     });
   };
-  return charge_groups(problem, room, pod_class, single_nodes(problem), is_outside);
+  return charge_groups(problem, remaining, pod_class, single_nodes(problem), is_outside);
 }
 
 const PodCensus::ClassCount& PodCensus::of(PodClassIndex index) {
@@ -228,33 +228,33 @@ const PodCensus::ClassCount& PodCensus::of(PodClassIndex index) {
   if (!is_new) return at->second;
   ClassCount& counted = at->second;
   const PodClass& pod_class = problem_.pod_classes[index];
-  const std::size_t mark = room_.mark();
+  const std::size_t mark = remaining_.mark();
   const NodeGroups& groups = groups_for(pod_class);
   for (const NodeClassIndex node_class : problem_.node_classes.indices()) {
     if (!pod_class.allowed[node_class.value()]) continue;
     for (const AlikeNodes& alike : groups[node_class]) {
-      const std::int64_t pods = room_.count(pod_class, alike.node, kLargest);
+      const std::int64_t pods = remaining_.count(pod_class, alike.node, kLargest);
       if (pods == 0) continue;
       counted.total = saturating_add(counted.total, saturating_multiply(pods, alike.nodes));
-      if (pods < kLargest) room_.put_alone(pod_class, alike.node, pods);
+      if (pods < kLargest) remaining_.put_alone(pod_class, alike.node, pods);
     }
   }
-  counted.full = tally_blockers(problem_, room_, index, groups);
-  room_.roll_back(mark);
+  counted.full = tally_blockers(problem_, remaining_, index, groups);
+  remaining_.roll_back(mark);
   return counted;
 }
 
 const BlockerTally& PodCensus::fresh_tally(PodClassIndex index) {
   of(index);
   std::optional<BlockerTally>& fresh = counts_[index].fresh;
-  if (!fresh) fresh = tally_blockers(problem_, room_, index, groups_for(problem_.pod_classes[index]));
+  if (!fresh) fresh = tally_blockers(problem_, remaining_, index, groups_for(problem_.pod_classes[index]));
   return *fresh;
 }
 
 const NodeGroups& PodCensus::groups_for(const PodClass& pod_class) {
   const bool is_plain = !pod_class.has_inter_pod_rules();
   NodeGroups& groups = is_plain ? alike_ : single_;
-  if (groups.size() == 0) groups = is_plain ? alike_nodes(problem_, room_) : single_nodes(problem_);
+  if (groups.size() == 0) groups = is_plain ? alike_nodes(problem_, remaining_) : single_nodes(problem_);
   return groups;
 }
 

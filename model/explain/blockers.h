@@ -14,7 +14,7 @@
 #include "model/explain/codes.h"
 #include "model/explain/reasons_need.h"
 #include "model/explain/reasons_packing.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/problem.h"
 
 namespace muster::explain {
@@ -51,16 +51,16 @@ std::pair<FilterCode, std::string> static_blocker(const Problem& problem, const 
 // The first filter that keeps one more pod of the class off the node, given the room; kAvailable: none does. `other`
 // becomes the resource of kInsufficient. Required levels and filters of NodeMismatch are not examined: requires that
 // the pod class may use the node. Cost: O(resources + devices).
-FilterCode filter_on(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
-                     ResourceIndex* other);
+FilterCode filter_on(const Problem& problem, const RemainingCapacity& remaining, const PodClass& pod_class,
+                     NodeIndex node, ResourceIndex* other);
 
 // Charges every node for one more pod of the class in the remaining `room`, without required levels. Nodes of one group
 // must have equal free capacity, and the same anti-affinity. Cost: O(groups x (resources + devices)).
-BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class,
+BlockerTally tally_blockers(const Problem& problem, const RemainingCapacity& remaining, PodClassIndex pod_class,
                             const NodeGroups& nodes);
 // The same, node by node; `packing` names the domains chosen for the groups above `leaf`.
-BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class, GroupIndex leaf,
-                            const Packing& packing);
+BlockerTally tally_blockers(const Problem& problem, const RemainingCapacity& remaining, PodClassIndex pod_class,
+                            GroupIndex leaf, const Packing& packing);
 
 // How many pods of each class fit into what is free after a plan, and what keeps further ones off the nodes.
 //
@@ -69,7 +69,7 @@ BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, P
 class PodCensus {
  public:
   // `room` outlives the object; it is working memory, and restored.
-  PodCensus(const Problem& problem, RemainingRoom& room) : problem_(problem), room_(room) {}
+  PodCensus(const Problem& problem, RemainingCapacity& remaining) : problem_(problem), remaining_(remaining) {}
   PodCensus(const PodCensus&) = delete;
   PodCensus& operator=(const PodCensus&) = delete;
 
@@ -87,7 +87,7 @@ class PodCensus {
   const NodeGroups& groups_for(const PodClass& pod_class);
 
   const Problem& problem_;
-  RemainingRoom& room_;
+  RemainingCapacity& remaining_;
   std::unordered_map<PodClassIndex, ClassCount> counts_;
   NodeGroups alike_, single_;  // made when first asked for
 };

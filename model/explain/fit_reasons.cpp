@@ -46,7 +46,7 @@ std::int64_t EmptyCluster::count(PodClassIndex index, bool with_filters) {
   for (const NodeClassIndex node_class_index : problem_.node_classes.indices()) {
     const NodeClass& node_class = problem_.node_classes[node_class_index];
     if (!counts(pod_class, node_class_index, with_filters)) continue;
-    const std::int64_t pods = room_.count(pod_class, node_class.nodes.front(), kLargest);
+    const std::int64_t pods = remaining_.count(pod_class, node_class.nodes.front(), kLargest);
     at->second = saturating_add(at->second, saturating_multiply(pods, std::ssize(node_class.nodes)));
   }
   return at->second;
@@ -59,11 +59,11 @@ bool EmptyCluster::counts(const PodClass& pod_class, NodeClassIndex node_class, 
 
 std::string EmptyCluster::details(const GangNeed& whole, bool with_filters) {
   for (const NeedItem& item : whole.items) {
-    const std::int64_t room = count(item.pod_class, with_filters);
-    if (room >= std::ssize(item.pods)) continue;
+    const std::int64_t fitting = count(item.pod_class, with_filters);
+    if (fitting >= std::ssize(item.pods)) continue;
     const std::string of = of_subgroup(problem_, item);
-    if (room > 0) {
-      return ": of the " + counted(std::ssize(item.pods), "pod") + of + " that it needs, " + std::to_string(room) +
+    if (fitting > 0) {
+      return ": of the " + counted(std::ssize(item.pods), "pod") + of + " that it needs, " + std::to_string(fitting) +
              " would find room";
     }
     const std::string too_much = excess(item.pod_class, with_filters);
@@ -121,9 +121,9 @@ FitReasons::FitReasons(const Parts& parts)
       census_(parts.census),
       budget_(parts.budget),
       proven_(parts.proven),
-      supplies_(parts.problem, parts.room),
+      supplies_(parts.problem, parts.remaining),
       empty_(parts.problem, parts.budget),
-      trial_(parts.problem, &parts.end, parts.room, parts.budget) {}
+      trial_(parts.problem, &parts.end, parts.remaining, parts.budget) {}
 
 Reason FitReasons::reason(const ReasonSubject& subject, std::string* sentence) {
   // Pods may run where no more pods of the gang can be placed, and what is missing may fit next to them.

@@ -11,7 +11,7 @@
 #include "model/explain/reason.h"
 #include "model/explain/reasons_packing.h"
 #include "model/explain/reasons_plain.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/explain/supply_sums.h"
 #include "model/problem/problem.h"
 
@@ -26,9 +26,9 @@ class EmptyCluster {
   // Both outlive the object.
   EmptyCluster(const Problem& problem, VisitBudget& budget)
       : problem_(problem),
-        room_(RemainingRoom::empty_cluster(problem)),
+        remaining_(RemainingCapacity::empty_cluster(problem)),
         budget_(budget),
-        trial_(problem, nullptr, room_, budget) {}
+        trial_(problem, nullptr, remaining_, budget) {}
   EmptyCluster(const EmptyCluster&) = delete;
   EmptyCluster& operator=(const EmptyCluster&) = delete;
 
@@ -46,7 +46,7 @@ class EmptyCluster {
   std::int64_t count(PodClassIndex pod_class, bool with_filters);
 
   const Problem& problem_;
-  RemainingRoom room_;
+  RemainingCapacity remaining_;
   VisitBudget& budget_;
   FitTrial trial_;
   std::unordered_map<std::uint64_t, std::int64_t> counts_;  // by pod class and `with_filters`
@@ -60,8 +60,8 @@ class FitReasons {
   struct Parts {
     const Problem& problem;
     const AfterPlan& end;
-    RemainingRoom& room;  // what is free after the plan; used as working memory, and restored
-    PodCensus& census;    // of that room
+    RemainingCapacity& remaining;  // what is free after the plan; used as working memory, and restored
+    PodCensus& census;             // of the same
     VisitBudget& budget;
     bool proven = false;  // the work levels are
   };

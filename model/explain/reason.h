@@ -9,7 +9,7 @@
 
 #include "model/explain/codes.h"
 #include "model/explain/reasons_need.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/problem.h"
 
 namespace muster::explain {

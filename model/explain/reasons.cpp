@@ -48,11 +48,11 @@ bool may_fit(ReasonCode reason) { return reason == ReasonCode::kNone || is_open(
 ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven)
     : problem_(problem),
       end_(end),
-      room_(RemainingRoom::after(problem, end)),
-      census_(problem, room_),
-      reasons_({problem, end, room_, census_, budget_, proven}),
-      room_maker_(
-          {problem, shares, end, room_, [this](PodClassIndex index) { return census_.of(index).total; }, proven}) {}
+      remaining_(RemainingCapacity::after(problem, end)),
+      census_(problem, remaining_),
+      reasons_({problem, end, remaining_, census_, budget_, proven}),
+      room_maker_({problem, shares, end, remaining_, [this](PodClassIndex index) { return census_.of(index).total; },
+                   proven}) {}
 
 Verdict ReasonTeller::tell(GangIndex gang, bool left_over) {
   if (PlainReason plain = reason_of_gang(problem_, end_, gang); plain.code != ReasonCode::kNone)
@@ -178,8 +178,8 @@ BlockerTally ReasonTeller::tally_of(const ReasonSubject& subject, std::int64_t* 
     return counted.full;
   }
   if (budget_.is_spent()) return {};
-  const std::size_t mark = room_.mark();
-  Packer packer(problem_, &end_, room_, PackingRules{});
+  const std::size_t mark = remaining_.mark();
+  Packer packer(problem_, &end_, remaining_, PackingRules{});
   const Packing packing = packer.pack(need, problem_.gangs[subject.gang].root);
   budget_.spend(packer.visits() + static_cast<std::int64_t>(problem_.nodes.size()));
   *left = packing.left;
@@ -192,8 +192,8 @@ BlockerTally ReasonTeller::tally_of(const ReasonSubject& subject, std::int64_t* 
     first_pod = first->pods[put];
   }
   BlockerTally tally;
-  if (first != nullptr) tally = tally_blockers(problem_, room_, first->pod_class, first->leaf, packing);
-  room_.roll_back(mark);
+  if (first != nullptr) tally = tally_blockers(problem_, remaining_, first->pod_class, first->leaf, packing);
+  remaining_.roll_back(mark);
   return tally;
 }
 

@@ -12,7 +12,7 @@
 #include "model/explain/reason.h"
 #include "model/explain/reasons_make_room.h"
 #include "model/explain/reasons_packing.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 
@@ -61,7 +61,7 @@ class ReasonTeller {
 
   const Problem& problem_;
   const AfterPlan& end_;
-  RemainingRoom room_;
+  RemainingCapacity remaining_;
   VisitBudget budget_{kMostVisits};
   PodCensus census_;
   FitReasons reasons_;

@@ -17,12 +17,12 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 RoomMaker::RoomMaker(Context context)
     : problem_(context.problem),
       end_(context.end),
-      room_(context.room),
+      remaining_(context.remaining),
       counts_(std::move(context.counts)),
       proven_(context.proven),
       victims_(alike_victims(context.problem, context.end)),
       grounds_(context.problem, context.shares, context.end),
-      trial_(context.problem, &context.end, context.room, budget_) {
+      trial_(context.problem, &context.end, context.remaining, budget_) {
   for (const AlikeVictims& group : victims_) victim_count_ += std::ssize(group.pods);
 }
 
@@ -113,11 +113,11 @@ bool RoomMaker::is_free_in_total(const GangNeed& need) const {
     for (std::size_t r = 0; r < asked.size(); ++r)
       asked[r] = saturating_add(asked[r], saturating_multiply(pod_class.request[r], std::ssize(item.pods)));
   }
-  for (const NodeIndex node : room_.nodes()) {
+  for (const NodeIndex node : remaining_.nodes()) {
     const DeviceUnits whole = problem_.class_of(node).device_capacity();
-    idle += std::ranges::count(room_.devices(node), whole);
+    idle += std::ranges::count(remaining_.devices(node), whole);
     for (std::size_t r = 0; r < free.size(); ++r)
-      free[r] = saturating_add(free[r], std::max<Amount>(0, room_.free(node)[r]));
+      free[r] = saturating_add(free[r], std::max<Amount>(0, remaining_.free(node)[r]));
   }
   return devices <= idle && std::ranges::equal(asked, free, std::ranges::less_equal());
 }
@@ -156,8 +156,8 @@ RoomMaker::Vacancy& RoomMaker::vacancy(const std::vector<std::uint32_t>& kinds, 
   return at->second;
 }
 
-void RoomMaker::take_victims(const Vacancy& vacancy, RemainingRoom& room) const {
-  for_each_victim(vacancy, [&](PodIndex pod) { room.take(pod, end_.node[pod], end_.devices[pod]); });
+void RoomMaker::take_victims(const Vacancy& vacancy, RemainingCapacity& remaining) const {
+  for_each_victim(vacancy, [&](PodIndex pod) { remaining.take(pod, end_.node[pod], end_.devices[pod]); });
 }
 
 // What pods of the kind use that are the gang's own.
@@ -227,27 +227,27 @@ std::int64_t RoomMaker::count_in(Vacancy& vacated, PodClassIndex index) {
   const auto count_touched = [&](std::int64_t sign) {
     for (const NodeIndex node : touched) {
       if (!pod_class.allowed[problem_.nodes[node].node_class.value()]) continue;
-      gain = saturating_add(gain, sign * room_.count(pod_class, node, kLargest));
+      gain = saturating_add(gain, sign * remaining_.count(pod_class, node, kLargest));
     }
   };
   count_touched(-1);
-  const std::size_t mark = room_.mark();
-  take_victims(vacated, room_);
+  const std::size_t mark = remaining_.mark();
+  take_victims(vacated, remaining_);
   count_touched(1);
-  room_.roll_back(mark);
+  remaining_.roll_back(mark);
   return at->second = saturating_add(counts_(index), gain);
 }
 
 std::int64_t RoomMaker::count_in_all(PodClassIndex index) {
   if (!without_victims_) {
-    without_victims_ = room_;
+    without_victims_ = remaining_;
     for (const AlikeVictims& victims : victims_) {
       for (const PodIndex pod : victims.pods) without_victims_->take(pod, end_.node[pod], end_.devices[pod]);
     }
   }
   const PodClass& pod_class = problem_.pod_classes[index];
   std::int64_t count = 0;
-  for (const NodeIndex node : room_.nodes()) {
+  for (const NodeIndex node : remaining_.nodes()) {
     if (!pod_class.allowed[problem_.nodes[node].node_class.value()]) continue;
     count = saturating_add(count, without_victims_->count(pod_class, node, kLargest));
   }
@@ -272,11 +272,11 @@ std::int64_t RoomMaker::count_by_sums(const Vacancy& vacated, PodClassIndex inde
 }
 
 Fits RoomMaker::packs_in(const GangNeed& need, const Vacancy& vacated) {
-  const std::size_t mark = room_.mark();
-  take_victims(vacated, room_);
+  const std::size_t mark = remaining_.mark();
+  take_victims(vacated, remaining_);
   budget_.spend(victim_count_);
   const Fits fits = trial_.fits(need, problem_.gangs[claim_.gang].root, PackingRules{});
-  room_.roll_back(mark);
+  remaining_.roll_back(mark);
   return fits;
 }
 

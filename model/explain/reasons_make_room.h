@@ -13,7 +13,7 @@
 #include "model/explain/reason.h"
 #include "model/explain/reasons_need.h"
 #include "model/explain/reasons_packing.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 
@@ -34,9 +34,9 @@ class RoomMaker {
     const Problem& problem;
     const FairShares& shares;
     const AfterPlan& end;
-    RemainingRoom& room;  // what is free after the plan; used as working memory, and restored
-    ClassCount counts;    // how many pods of a class fit in it
-    bool proven = false;  // the work levels are
+    RemainingCapacity& remaining;  // what is free after the plan; used as working memory, and restored
+    ClassCount counts;             // how many pods of a class fit in it
+    bool proven = false;           // the work levels are
   };
   explicit RoomMaker(Context context);
 
@@ -67,7 +67,7 @@ class RoomMaker {
   Vacancy& vacancy(const std::vector<std::uint32_t>& kinds, GangIndex spared);
   template <class Visit>
   void for_each_victim(const Vacancy& vacancy, const Visit& visit) const;
-  void take_victims(const Vacancy& vacancy, RemainingRoom& room) const;
+  void take_victims(const Vacancy& vacancy, RemainingCapacity& remaining) const;
   QueueAmounts spared_usage(GangIndex gang, std::uint32_t kind) const;
   bool queues_allow(const GangNeed& need, const Vacancy& vacancy) const;
   bool other_limits_allow(const GangNeed& need, const Vacancy& vacancy) const;
@@ -83,7 +83,7 @@ class RoomMaker {
 
   const Problem& problem_;
   const AfterPlan& end_;
-  RemainingRoom& room_;
+  RemainingCapacity& remaining_;
   ClassCount counts_;
   bool proven_;
   std::vector<AlikeVictims> victims_;
@@ -91,7 +91,7 @@ class RoomMaker {
   EvictionGrounds grounds_;
   VisitBudget budget_{kMostVisits};
   FitTrial trial_;
-  std::optional<RemainingRoom> without_victims_;  // all of them gone
+  std::optional<RemainingCapacity> without_victims_;  // all of them gone
   std::map<std::vector<std::uint32_t>, Vacancy> vacancies_;
   Claim claim_;  // of the gang that was asked about last
 };

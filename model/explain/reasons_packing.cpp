@@ -19,8 +19,8 @@ bool may_use(const Problem& problem, const PodClass& pod_class, NodeIndex node, 
 
 }  // namespace
 
-Packer::Packer(const Problem& problem, const AfterPlan* end, RemainingRoom& room, PackingRules rules)
-    : problem_(problem), end_(end), room_(room), rules_(rules) {}
+Packer::Packer(const Problem& problem, const AfterPlan* end, RemainingCapacity& remaining, PackingRules rules)
+    : problem_(problem), end_(end), remaining_(remaining), rules_(rules) {}
 
 Packing Packer::pack(const GangNeed& need, GroupIndex root) {
   need_ = &need;
@@ -28,7 +28,7 @@ Packing Packer::pack(const GangNeed& need, GroupIndex root) {
   Packing packing;
   packing.left = need.pods;
   packing.put.assign(need.items.size(), 0);
-  pack_group(root, room_.nodes(), packing);
+  pack_group(root, remaining_.nodes(), packing);
   return packing;
 }
 
@@ -69,10 +69,10 @@ void Packer::pack_in_best_domain(GroupIndex group, std::span<const NodeIndex> no
   DomainIndex best = DomainIndex::none();
   std::int64_t best_left = packing.left + 1;
   for (const DomainIndex domain : candidates(group, nodes)) {
-    const std::size_t mark = room_.mark();
+    const std::size_t mark = remaining_.mark();
     Packing attempt = packing;
     pack_within(group, common_nodes(nodes, domain), attempt);
-    room_.roll_back(mark);
+    remaining_.roll_back(mark);
     if (attempt.left >= best_left) continue;
     best = domain;
     best_left = attempt.left;
@@ -133,9 +133,9 @@ void Packer::pack_items(GroupIndex group, std::span<const NodeIndex> nodes, Pack
       if (!may_use(problem_, pod_class, node, rules_)) continue;
       std::int64_t taken = 0;
       do {
-        if (one_by_one && room_.conflicts(pod_class, node)) break;
-        taken = room_.count(pod_class, node, one_by_one ? 1 : missing);
-        if (taken > 0) room_.put(pod_class, node, taken);
+        if (one_by_one && remaining_.conflicts(pod_class, node)) break;
+        taken = remaining_.count(pod_class, node, one_by_one ? 1 : missing);
+        if (taken > 0) remaining_.put(pod_class, node, taken);
         missing -= taken;
         packing.put[i] += taken;
         packing.left -= taken;
@@ -161,8 +161,9 @@ namespace {
 
 class FitSearch {
  public:
-  FitSearch(const Problem& problem, const GangNeed& need, const AfterPlan* end, RemainingRoom& room, PackingRules rules)
-      : problem_(problem), need_(need), room_(room), rules_(rules) {
+  FitSearch(const Problem& problem, const GangNeed& need, const AfterPlan* end, RemainingCapacity& remaining,
+            PackingRules rules)
+      : problem_(problem), need_(need), remaining_(remaining), rules_(rules) {
     if (end == nullptr || need.items.empty() || !rules.topology) return;
     const GangIndex gang = problem.groups[need.items.front().leaf].gang;
     for (const PodIndex pod : problem.gangs[gang].pods) {
@@ -210,17 +211,17 @@ class FitSearch {
   bool takes(std::size_t item, NodeIndex node) const {
     const PodClass& pod_class = problem_.pod_classes[need_.items[item].pod_class];
     if (!may_use(problem_, pod_class, node, rules_)) return false;
-    return !(rules_.anti_affinity && room_.conflicts(pod_class, node)) && room_.count(pod_class, node, 1) > 0;
+    return !(rules_.anti_affinity && remaining_.conflicts(pod_class, node)) && remaining_.count(pod_class, node, 1) > 0;
   }
 
   bool place_on(std::size_t item, std::int64_t done, NodeIndex node) {
     const PodClass& pod_class = problem_.pod_classes[need_.items[item].pod_class];
-    for (const std::vector<std::size_t>& devices : room_.device_choices(pod_class, node)) {
+    for (const std::vector<std::size_t>& devices : remaining_.device_choices(pod_class, node)) {
       if (--steps_ <= 0) return false;
-      const std::size_t mark = room_.mark();
-      room_.put_on(pod_class, node, devices);
+      const std::size_t mark = remaining_.mark();
+      remaining_.put_on(pod_class, node, devices);
       const bool found = place(item, done + 1, node);
-      room_.roll_back(mark);
+      remaining_.roll_back(mark);
       if (found) return true;
     }
     return false;
@@ -228,7 +229,7 @@ class FitSearch {
 
   const Problem& problem_;
   const GangNeed& need_;
-  RemainingRoom& room_;
+  RemainingCapacity& remaining_;
   PackingRules rules_;
   Domains domains_;
   std::int64_t steps_ = 0;
@@ -236,16 +237,16 @@ class FitSearch {
 
 }  // namespace
 
-Fits search_fit(const Problem& problem, const GangNeed& need, const AfterPlan* end, RemainingRoom& room,
+Fits search_fit(const Problem& problem, const GangNeed& need, const AfterPlan* end, RemainingCapacity& remaining,
                 PackingRules rules, std::int64_t steps) {
-  return FitSearch(problem, need, end, room, rules).run(steps);
+  return FitSearch(problem, need, end, remaining, rules).run(steps);
 }
 
 bool FitTrial::packs(const GangNeed& need, GroupIndex root, PackingRules rules) {
-  const std::size_t mark = room_.mark();
-  Packer packer(problem_, end_, room_, rules);
+  const std::size_t mark = remaining_.mark();
+  Packer packer(problem_, end_, remaining_, rules);
   const std::int64_t left = packer.pack(need, root).left;
-  room_.roll_back(mark);
+  remaining_.roll_back(mark);
   budget_.spend(packer.visits());
   return left == 0;
 }
@@ -254,7 +255,7 @@ Fits FitTrial::fits(const GangNeed& need, GroupIndex root, PackingRules rules) {
   if (packs(need, root, rules)) return Fits::kYes;
   if (need.pods > kSearchPods) return Fits::kUnknown;
   budget_.spend(kSearchSteps / 4);
-  return search_fit(problem_, need, end_, room_, rules, kSearchSteps);
+  return search_fit(problem_, need, end_, remaining_, rules, kSearchSteps);
 }
 
 }  // namespace muster::explain

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/explain/reasons_need.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/problem.h"
 
 namespace muster::explain {
@@ -34,7 +34,7 @@ struct Packing {
 // of the need x nodes), once more for each nested required level.
 class Packer {
  public:
-  Packer(const Problem& problem, const AfterPlan* end, RemainingRoom& room, PackingRules rules);
+  Packer(const Problem& problem, const AfterPlan* end, RemainingCapacity& remaining, PackingRules rules);
   Packing pack(const GangNeed& need, GroupIndex root);
   std::int64_t visits() const { return visits_; }  // nodes examined: the cost so far
 
@@ -52,7 +52,7 @@ class Packer {
 
   const Problem& problem_;
   const AfterPlan* end_;  // null: nothing is there
-  RemainingRoom& room_;
+  RemainingCapacity& remaining_;
   PackingRules rules_;
   const GangNeed* need_ = nullptr;
   std::int64_t visits_ = 0;
@@ -63,7 +63,7 @@ enum class Fits : std::uint8_t { kYes, kNo, kUnknown };
 // Whether the need fits by any choice of nodes and devices: depth-first search, which gives up after `steps`. kNo is a
 // proof. `end`: the present pods bind groups to their domains; null: no pods are present. Leaves the capacities as they
 // were.
-Fits search_fit(const Problem& problem, const GangNeed& need, const AfterPlan* end, RemainingRoom& room,
+Fits search_fit(const Problem& problem, const GangNeed& need, const AfterPlan* end, RemainingCapacity& remaining,
                 PackingRules rules, std::int64_t steps);
 
 // How many more nodes the searches for reasons may examine: a limit of work that is the same on every machine.
@@ -86,8 +86,8 @@ class VisitBudget {
 class FitTrial {
  public:
   // All outlive the object. `end`: as of Packer.
-  FitTrial(const Problem& problem, const AfterPlan* end, RemainingRoom& room, VisitBudget& budget)
-      : problem_(problem), end_(end), room_(room), budget_(budget) {}
+  FitTrial(const Problem& problem, const AfterPlan* end, RemainingCapacity& remaining, VisitBudget& budget)
+      : problem_(problem), end_(end), remaining_(remaining), budget_(budget) {}
 
   // By packing: true is a proof.
   bool packs(const GangNeed& need, GroupIndex root, PackingRules rules);
@@ -99,7 +99,7 @@ class FitTrial {
 
   const Problem& problem_;
   const AfterPlan* end_;
-  RemainingRoom& room_;
+  RemainingCapacity& remaining_;
   VisitBudget& budget_;
 };
 

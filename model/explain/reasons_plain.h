@@ -6,7 +6,7 @@
 
 #include "model/explain/reason.h"
 #include "model/explain/reasons_need.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 

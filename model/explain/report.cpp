@@ -9,7 +9,7 @@
 #include "model/base/words.h"
 #include "model/explain/reasons.h"
 #include "model/explain/reasons_plain.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/gang_tree.h"
 #include "model/problem/gates.h"
 

@@ -82,15 +82,15 @@ std::string first_short(const Problem& problem, const DemandSum& demand, const S
   return is_short(kPods) ? "pods" : "";
 }
 
-SupplySums::SupplySums(const Problem& problem, const RemainingRoom& room) : problem_(problem) {
+SupplySums::SupplySums(const Problem& problem, const RemainingCapacity& remaining) : problem_(problem) {
   for (const NodeClass& node_class : problem.node_classes) {
     SupplySum free = nothing();
     for (const NodeIndex node : node_class.nodes) {
-      const std::span<const std::int64_t> amounts = room.free(node);
+      const std::span<const std::int64_t> amounts = remaining.free(node);
       for (std::size_t r = 0; r < amounts.size(); ++r) {
         free.amounts[r] = saturating_add(free.amounts[r], std::max<Amount>(amounts[r], 0));
       }
-      add_devices(room.devices(node), problem.device_capacity(node), node_class.device_memory_mib, free);
+      add_devices(remaining.devices(node), problem.device_capacity(node), node_class.device_memory_mib, free);
     }
     free_by_class_.push_back(std::move(free));
     SupplySum capacity = nothing();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/explain/reasons_need.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/problem.h"
 
 namespace muster::explain {
@@ -48,7 +48,7 @@ std::string first_short(const Problem& problem, const DemandSum& demand, const S
 // (resources + devices)) to make, O(node classes x resources) for each answer.
 class SupplySums {
  public:
-  SupplySums(const Problem& problem, const RemainingRoom& room);
+  SupplySums(const Problem& problem, const RemainingCapacity& remaining);
 
   // What is free on the nodes that some class of the list may use; of one class, it is kept.
   SupplySum free(const std::vector<PodClassIndex>& classes) const;

@@ -316,7 +316,7 @@ class Forecast {
   const Problem& problem_;
   const EndState end_;
   const Nanoseconds now_;
-  QueueRoom queues_;
+  QueueSlack queues_;
   QuotaHeads heads_;
   std::optional<NodeResidual> nodes_;  // once it is known which pods wait
   Kinds kinds_;

@@ -53,7 +53,7 @@ void QueueDemand::add(const QueueDemand& more) {
   for (std::size_t i = 0; i < more.limited.size(); ++i) limited[i] = saturating_add(limited[i], more.limited[i]);
 }
 
-QueueRoom::QueueRoom(const Problem& problem)
+QueueSlack::QueueSlack(const Problem& problem)
     : problem_(problem),
       usage_(problem.queues.size(), QueueAmounts{}),
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
@@ -62,7 +62,7 @@ QueueRoom::QueueRoom(const Problem& problem)
     non_preemptible_usage_[queue] = problem.queues[queue].core_usage;
 }
 
-std::optional<StartObstacle> QueueRoom::obstacle(const Gang& gang, const QueueDemand& demand) const {
+std::optional<StartObstacle> QueueSlack::obstacle(const Gang& gang, const QueueDemand& demand) const {
   const QueueAmounts& amounts = demand.amounts;
   const bool within_quota = !gang.preemptible && problem_.snapshot->policy.non_preemptible_within_quota;
   for (const QueueIndex at : problem_.queues[gang.queue].ancestors) {
@@ -79,7 +79,7 @@ std::optional<StartObstacle> QueueRoom::obstacle(const Gang& gang, const QueueDe
   return std::nullopt;
 }
 
-void QueueRoom::change(const Gang& gang, const QueueDemand& demand, int sign) {
+void QueueSlack::change(const Gang& gang, const QueueDemand& demand, int sign) {
   if (gang.queue.is_none()) return;
   for (const QueueIndex at : problem_.queues[gang.queue].ancestors) {
     for (std::size_t i = 0; i < kQueueResources; ++i) {
@@ -94,7 +94,7 @@ void QueueRoom::change(const Gang& gang, const QueueDemand& demand, int sign) {
   }
 }
 
-MicroGpu QueueRoom::quota_left(QueueIndex queue) const {
+MicroGpu QueueSlack::quota_left(QueueIndex queue) const {
   return saturating_subtract(problem_.queues[queue].quota[kQueueGpu], non_preemptible_usage_[queue][kQueueGpu]);
 }
 
@@ -104,7 +104,7 @@ constexpr MicroGpu kLarge = kTuning.over_time.head_gpus * 1'000'000;
 
 }  // namespace
 
-QuotaHeads::QuotaHeads(const Problem& problem, const QueueRoom& room)
+QuotaHeads::QuotaHeads(const Problem& problem, const QueueSlack& room)
     : problem_(problem), room_(room), quotas_(problem.queues.size()) {}
 
 void QuotaHeads::note_waiting(QueueIndex queue, MicroGpu gpus) {

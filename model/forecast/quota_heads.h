@@ -47,10 +47,10 @@ struct QueueDemand {
   void add(const QueueDemand& more);
 };
 
-class QueueRoom {
+class QueueSlack {
  public:
   // Nothing is used yet.
-  explicit QueueRoom(const Problem& problem);
+  explicit QueueSlack(const Problem& problem);
 
   // What keeps the gang from taking as much; none: nothing. The rules Limit and Quota of docs/semantics.md. Cost, here
   // and below: O(depth of the queue).
@@ -72,7 +72,7 @@ class QueueRoom {
 class QuotaHeads {
  public:
   // `room` must outlive the object.
-  QuotaHeads(const Problem& problem, const QueueRoom& room);
+  QuotaHeads(const Problem& problem, const QueueSlack& room);
 
   // A gang that waits: only queues with a large one need the ends of their gangs.
   void note_waiting(QueueIndex queue, MicroGpu gpus);
@@ -101,7 +101,7 @@ class QuotaHeads {
   };
 
   const Problem& problem_;
-  const QueueRoom& room_;
+  const QueueSlack& room_;
   Indexed<QueueIndex, Quota> quotas_;
 };
 

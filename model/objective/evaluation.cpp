@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/base/saturating.h"
-#include "model/objective/free_room.h"
+#include "model/objective/free_capacity.h"
 #include "model/objective/gang_units.h"
 #include "model/objective/level_values.h"
 #include "model/objective/levels.h"
@@ -174,7 +174,7 @@ std::int64_t seniority_of(const Problem& problem, PodIndex index) {
 
 Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan) {
   const EndState end_state = end_state_of(problem, plan);
-  const FreeRoom room(problem, plan, end_state);
+  const FreeCapacity room(problem, plan, end_state);
   return evaluate(problem, shares, plan, end_state, [&](NodeIndex node) { return room.of(node); });
 }
 
@@ -191,7 +191,7 @@ Levels evaluate_places(const Problem& problem, const Plan& plan, const Levels& p
   Levels levels;
   levels.values.assign(presence.values.begin(), presence.values.begin() + levels_of_presence(problem));
   const EndState end_state = end_state_of(problem, plan);
-  const FreeRoom room(problem, plan, end_state);
+  const FreeCapacity room(problem, plan, end_state);
   add_levels_of_places(
       problem, plan, end_state, [&](NodeIndex node) { return room.of(node); }, levels);
   return levels;

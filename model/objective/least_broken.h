@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-#include "model/objective/free_room.h"
+#include "model/objective/free_capacity.h"
 #include "model/objective/missing_pods.h"
 #include "model/objective/possibilities.h"
 #include "model/objective/wholeness.h"
@@ -50,7 +50,7 @@ class LeastBroken {
     const MissingPods& missing;
     const Indexed<PodIndex, std::uint8_t>& leaves;
     const Indexed<NodeIndex, std::uint8_t>& is_broken;
-    const FreeRoom& room;
+    const FreeCapacity& room;
   };
   explicit LeastBroken(const Input& input);
 

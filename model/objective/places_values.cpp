@@ -81,7 +81,7 @@ struct IdleDevice {
   std::int64_t thousandths = 0;
 };
 // The devices that have less room than a share, and the number of those that have enough.
-struct RoomForShare {
+struct ShareFit {
   DeviceUnits share = 0;
   std::int64_t too_small_thousandths = 0;
   std::int32_t large_enough = 0;
@@ -93,12 +93,12 @@ struct IdleDevices {
   std::int32_t whole = 0;        // nothing uses them
   std::int64_t whole_thousandths = 0;
   DeviceUnits most_room = 0;
-  boost::container::small_vector<RoomForShare, 16> shares;  // that were asked about
+  boost::container::small_vector<ShareFit, 16> shares;  // that were asked about
 
-  const RoomForShare& room_for(DeviceUnits share) {
-    const auto known = std::ranges::find(shares, share, &RoomForShare::share);
+  const ShareFit& room_for(DeviceUnits share) {
+    const auto known = std::ranges::find(shares, share, &ShareFit::share);
     if (known != shares.end()) return *known;
-    RoomForShare room{share, 0, 0};
+    ShareFit room{share, 0, 0};
     for (const IdleDevice& device : all) {
       room.too_small_thousandths += device.room < share ? device.thousandths : 0;
       room.large_enough += device.room >= share ? 1 : 0;
@@ -121,7 +121,7 @@ std::optional<std::int64_t> unusable_thousandths(const Problem& problem, const E
   if (is_whole) return idle.thousandths - idle.whole_thousandths;
   const DeviceUnits share = share_units(expected.gpu, problem.node_classes[node.node_class]);
   if (idle.most_room < share) return std::nullopt;
-  const RoomForShare& room = idle.room_for(share);
+  const ShareFit& room = idle.room_for(share);
   return room.large_enough >= expected.gpu.devices ? std::optional(room.too_small_thousandths) : std::nullopt;
 }
 

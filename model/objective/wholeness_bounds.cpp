@@ -9,7 +9,7 @@
 #include "model/base/interning.h"
 #include "model/base/require.h"
 #include "model/base/tuning.h"
-#include "model/objective/free_room.h"
+#include "model/objective/free_capacity.h"
 #include "model/objective/least_broken.h"
 #include "model/objective/levels.h"
 #include "model/objective/possibilities.h"
@@ -103,7 +103,7 @@ AlikeNodes alike_to(const Problem& problem, NodeIndex node, const NodeEnd& end) 
   return alike;
 }
 
-std::vector<AlikeNodes> alike_nodes(const Problem& problem, const FreeRoom& room) {
+std::vector<AlikeNodes> alike_nodes(const Problem& problem, const FreeCapacity& room) {
   std::vector<AlikeNodes> all;
   SequenceTable known;
   std::vector<std::uint64_t> signature;
@@ -129,7 +129,7 @@ bool is_all_or_nothing(const Problem& problem, const Gang& gang) {
 // The number of nodes and domains over which equal pods must be spread if all free capacity were theirs.
 class SpreadOfClass {
  public:
-  SpreadOfClass(const Problem& problem, const FreeRoom& room)
+  SpreadOfClass(const Problem& problem, const FreeCapacity& room)
       : problem_(problem), room_(room), nodes_(alike_nodes(problem, room)), known_(problem.pod_classes.size()) {
     for (const AlikeNodes& alike : nodes_) steps_each_ += 8 + problem.class_of(alike.first).device_count;
     std::ranges::stable_sort(nodes_, std::ranges::greater(),
@@ -214,7 +214,7 @@ class SpreadOfClass {
   }
 
   const Problem& problem_;
-  const FreeRoom& room_;
+  const FreeCapacity& room_;
   std::vector<AlikeNodes> nodes_;  // by falling number of idle devices
   Indexed<PodClassIndex, Known> known_;
   std::int64_t steps_ = 0, steps_each_ = 0;  // so far, and for a class
@@ -235,7 +235,7 @@ struct WholenessBounds::Given {
   Plan leaving;
   EndState end_state;                          // without them
   Indexed<NodeIndex, std::uint8_t> is_broken;  // the same, whatever else is placed
-  FreeRoom room;
+  FreeCapacity room;
   std::vector<std::int64_t> before;  // values of the levels before
 
   Given(const WholenessBounds& of, const Levels& levels)

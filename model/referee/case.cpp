@@ -58,8 +58,8 @@ void add_to(QueueUsage& usage, const QueueUsage& more) {
 // Sums over no pods.
 PodSums no_sums(const Case& c) {
   const bool has_end = !c.plan.evictions.empty();
-  return {Room(c.capacities), has_end ? Room(c.capacities) : Room(), c.has_min_resources ? Room(c.capacities) : Room(),
-          no_usage(c.problem), no_usage(c.problem)};
+  return {Occupancy(c.capacities), has_end ? Occupancy(c.capacities) : Occupancy(),
+          c.has_min_resources ? Occupancy(c.capacities) : Occupancy(), no_usage(c.problem), no_usage(c.problem)};
 }
 
 void count_usage(const Case& c, const Gang& gang, PodIndex pod, PodSums& sums) {
@@ -214,25 +214,26 @@ DeviceUnits Capacities::of_device(NodeIndex node) const {
   return (mib == 0 ? 1 : mib) * kMillion;
 }
 
-Room::Room(const Capacities& capacities)
+Occupancy::Occupancy(const Capacities& capacities)
     : capacities_(&capacities), taken_(capacities.all().size()), device_taken_(capacities.all_devices()) {}
 
-Amount Room::taken(NodeIndex node, ResourceIndex resource) const {
+Amount Occupancy::taken(NodeIndex node, ResourceIndex resource) const {
   const std::size_t cell = capacities_->at(node, resource);
   if (cell != Capacities::kNone) return taken_[cell];
   const auto at = beyond_.find({node, resource});
   return at == beyond_.end() ? 0 : at->second;
 }
 
-void Room::put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
+void Occupancy::put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
   change(spec, node, devices, [](Amount sum, Amount amount) { return saturating_add(sum, amount); });
 }
 
-void Room::take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
+void Occupancy::take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
   change(spec, node, devices, [](Amount sum, Amount amount) { return saturating_subtract(sum, amount); });
 }
 
-void Room::change(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, const auto& changed) {
+void Occupancy::change(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices,
+                       const auto& changed) {
   for (const ResourceAmount& asked : spec.resources) {
     const std::size_t cell = capacities_->at(node, asked.resource);
     Amount& taken = cell == Capacities::kNone ? beyond_[{node, asked.resource}] : taken_[cell];
@@ -244,7 +245,7 @@ void Room::change(const PodSpec& spec, NodeIndex node, std::span<const std::int3
   for (const std::int32_t device : devices) device_taken[device] = changed(device_taken[device], units);
 }
 
-void Room::put(const Room& other) {
+void Occupancy::put(const Occupancy& other) {
   std::ranges::transform(taken_, other.taken_, taken_.begin(), saturating_add);
   for (const auto& [place, amount] : other.beyond_) beyond_[place] = saturating_add(beyond_[place], amount);
   std::ranges::transform(device_taken_, other.device_taken_, device_taken_.begin(), saturating_add);

@@ -73,14 +73,14 @@ class Capacities {
 };
 
 // What is taken of every node and device. Plain sums over the snapshot's own requests.
-class Room {
+class Occupancy {
  public:
-  Room() = default;  // to be assigned
-  explicit Room(const Capacities& capacities);
+  Occupancy() = default;  // to be assigned
+  explicit Occupancy(const Capacities& capacities);
 
   void put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices);
   void take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices);
-  void put(const Room& other);  // all that the other holds
+  void put(const Occupancy& other);  // all that the other holds
   // Prefetches the data of a node that is needed soon: the data of all nodes exceeds the caches.
   void fetch(NodeIndex node) const {
     __builtin_prefetch(taken_.data() + capacities_->first_at(node), 1);
@@ -127,11 +127,11 @@ struct AskedTogether {
 
 // What pods take of the nodes and add to the queues' usage, by when they do.
 struct PodSums {
-  Room at_once;  // all present and all arriving pods together
+  Occupancy at_once;  // all present and all arriving pods together
   // Only if there are evictions: all that stays or is placed, the cluster once everything that leaves is gone.
-  Room end;
+  Occupancy end;
   // Only if a placed gang has minResources: all that stays or is moved.
-  Room settled;
+  Occupancy settled;
   QueueUsage before, after;  // as the snapshot has it, and as the plan leaves it
 };
 
@@ -255,7 +255,7 @@ ReclaimDuties reclaim_duties(const Case& c);
 
 // Whether what is free or freed covers the minResources of all placed gangs; `room` holds all but new pods. After
 // check_min_resources.
-bool min_resources_are_free(const Case& c, const Room& room);
+bool min_resources_are_free(const Case& c, const Occupancy& occupancy);
 // Whether the two nodes are in one domain of the level: both have all labels of its topology, and the same values down
 // to it.
 bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level);

@@ -14,12 +14,12 @@ namespace {
 
 // Free amount of one resource, gpu in millionths of a device each rounded to the nearest: a device half in use counts
 // half, since its other half is available to sharers and minResources does not define how its GPUs are to be divided.
-MicroGpu free_micro_gpu(const Case& c, const Room& room, NodeIndex node) {
+MicroGpu free_micro_gpu(const Case& c, const Occupancy& occupancy, NodeIndex node) {
   const DeviceUnits whole = c.capacities.of_device(node);
   MicroGpu sum = 0;
   for (std::int32_t device = 0; device < c.capacities.devices(node); ++device) {
     const DeviceUnits capacity = c.capacities.of_device(node, device);
-    const DeviceUnits free = std::max<DeviceUnits>(0, capacity - room.device_taken(node, device));
+    const DeviceUnits free = std::max<DeviceUnits>(0, capacity - occupancy.device_taken(node, device));
     const DeviceUnits mib = whole / 1'000'000;
     sum = saturating_add(sum, saturate((Wide{2} * free + mib) / (Wide{2} * mib)));
   }
@@ -112,8 +112,8 @@ bool asks_for_min_resources(const Case& c, GangIndex index) {
                               [&c](PodIndex pod) { return c.runs(pod) || c.succeeded(pod); });
 }
 
-Amount free_amount(const Case& c, const Room& room, NodeIndex node, ResourceIndex resource) {
-  return std::max<Amount>(0, c.capacities.of(node, resource) - room.taken(node, resource));
+Amount free_amount(const Case& c, const Occupancy& occupancy, NodeIndex node, ResourceIndex resource) {
+  return std::max<Amount>(0, c.capacities.of(node, resource) - occupancy.taken(node, resource));
 }
 
 std::vector<AskedTogether> asked_together(const Case& c) {
@@ -138,30 +138,31 @@ std::vector<AskedTogether> asked_together(const Case& c) {
 }
 
 // Whether there is enough for the largest of the requests. Each kind is counted only until that is reached.
-bool are_free(const Case& c, const AskedTogether& asked, const Room& room) {
+bool are_free(const Case& c, const AskedTogether& asked, const Occupancy& occupancy) {
   MicroGpu gpu = 0;
   for (std::size_t i = 0; i < asked.nodes.size() && gpu < asked.gpu; ++i)
-    gpu = saturating_add(gpu, free_micro_gpu(c, room, asked.nodes[i]));
+    gpu = saturating_add(gpu, free_micro_gpu(c, occupancy, asked.nodes[i]));
   return gpu >= asked.gpu && std::ranges::all_of(asked.amounts, [&](const auto& amount) {
            const auto& [resource, wanted] = amount;
            Amount free = 0;
            for (std::size_t i = 0; i < asked.nodes.size() && free < wanted; ++i)
-             free = saturating_add(free, free_amount(c, room, asked.nodes[i], resource));
+             free = saturating_add(free, free_amount(c, occupancy, asked.nodes[i], resource));
            return free >= wanted;
          });
 }
 
 // What is lacking for the gang alone; empty: nothing.
-std::string lacking(const Case& c, const SnapshotGang& source, const std::vector<NodeIndex>& nodes, const Room& room) {
+std::string lacking(const Case& c, const SnapshotGang& source, const std::vector<NodeIndex>& nodes,
+                    const Occupancy& occupancy) {
   MicroGpu gpu = 0;
-  for (const NodeIndex node : nodes) gpu = saturating_add(gpu, free_micro_gpu(c, room, node));
+  for (const NodeIndex node : nodes) gpu = saturating_add(gpu, free_micro_gpu(c, occupancy, node));
   if (gpu < source.min_resources_gpu) {
     return "minResources requests " + queue_amount_text(kQueueGpu, source.min_resources_gpu) + " gpu, " +
            queue_amount_text(kQueueGpu, gpu) + " are free or freed on the nodes that its pods may use";
   }
   for (const auto& [resource, wanted] : source.min_resources) {
     Amount free = 0;
-    for (const NodeIndex node : nodes) free = saturating_add(free, free_amount(c, room, node, resource));
+    for (const NodeIndex node : nodes) free = saturating_add(free, free_amount(c, occupancy, node, resource));
     if (free >= wanted) continue;
     return "minResources requests " + amount_text(resource, wanted) + " of " +
            std::string(c.snapshot.resource_names[resource]) + ", " + amount_text(resource, free) +
@@ -172,8 +173,9 @@ std::string lacking(const Case& c, const SnapshotGang& source, const std::vector
 
 }  // namespace
 
-bool min_resources_are_free(const Case& c, const Room& room) {
-  return std::ranges::all_of(c.asked_together, [&](const AskedTogether& asked) { return are_free(c, asked, room); });
+bool min_resources_are_free(const Case& c, const Occupancy& occupancy) {
+  return std::ranges::all_of(c.asked_together,
+                             [&](const AskedTogether& asked) { return are_free(c, asked, occupancy); });
 }
 
 // Each gang by itself: new pods are not counted, neither its own nor others'. Moved pods are at their new place.

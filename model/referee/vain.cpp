@@ -22,16 +22,17 @@ namespace {
 // Puts evicted pods back where they ran (moved ones away from their new place), for the lifetime of the object.
 class PutBack {
  public:
-  PutBack(const Case& c, Room& room, std::span<const PodIndex> pods) : c_(c), room_(room), pods_(pods) {
+  PutBack(const Case& c, Occupancy& occupancy, std::span<const PodIndex> pods)
+      : c_(c), occupancy_(occupancy), pods_(pods) {
     for (const PodIndex pod : pods_) {
-      if (const Placement* to = c_.placement[pod]) room_.take(c_.spec(pod), to->node, to->devices);
+      if (const Placement* to = c_.placement[pod]) occupancy_.take(c_.spec(pod), to->node, to->devices);
     }
-    for (const PodIndex pod : pods_) room_.put(c_.spec(pod), c_.node_before(pod), c_.problem.devices_of(pod));
+    for (const PodIndex pod : pods_) occupancy_.put(c_.spec(pod), c_.node_before(pod), c_.problem.devices_of(pod));
   }
   ~PutBack() {
-    for (const PodIndex pod : pods_) room_.take(c_.spec(pod), c_.node_before(pod), c_.problem.devices_of(pod));
+    for (const PodIndex pod : pods_) occupancy_.take(c_.spec(pod), c_.node_before(pod), c_.problem.devices_of(pod));
     for (const PodIndex pod : pods_) {
-      if (const Placement* to = c_.placement[pod]) room_.put(c_.spec(pod), to->node, to->devices);
+      if (const Placement* to = c_.placement[pod]) occupancy_.put(c_.spec(pod), to->node, to->devices);
     }
   }
   PutBack(const PutBack&) = delete;
@@ -39,7 +40,7 @@ class PutBack {
 
  private:
   const Case& c_;
-  Room& room_;
+  Occupancy& occupancy_;
   std::span<const PodIndex> pods_;
 };
 
@@ -162,11 +163,11 @@ class Rights {
 // A node with the pods of a unit that are put back there, and with the arrivals that count; the others are taken away
 // for the lifetime of the object. The pods before the plan may exceed what the node reports. This is harmless if no
 // placed pod asks for the same resource.
-class RoomOfNode {
+class NodeOccupancy {
  public:
   // `pods`: those of the unit that ran on the node.
-  RoomOfNode(const Case& c, Room& room, std::span<const PodIndex> pods, Rights& rights)
-      : c_(c), room_(room), node_(c.node_before(pods.front())), pods_(pods) {
+  NodeOccupancy(const Case& c, Occupancy& occupancy, std::span<const PodIndex> pods, Rights& rights)
+      : c_(c), occupancy_(occupancy), node_(c.node_before(pods.front())), pods_(pods) {
     const auto at = std::ranges::lower_bound(c.crowded_nodes, node_, {}, &CrowdedNode::node);
     if (at == c.crowded_nodes.end() || at->node != node_) return;
     crowded_ = &*at;
@@ -175,13 +176,13 @@ class RoomOfNode {
       if (is_one_of(placement->pod, pods_)) continue;
       (rights.counts(*placement, pods_) ? arrivals_ : others_).push_back(placement);
     }
-    for (const Placement* other : others_) room_.take(c_.spec(other->pod), node_, other->devices);
+    for (const Placement* other : others_) occupancy_.take(c_.spec(other->pod), node_, other->devices);
   }
-  ~RoomOfNode() {
-    for (const Placement* other : others_) room_.put(c_.spec(other->pod), node_, other->devices);
+  ~NodeOccupancy() {
+    for (const Placement* other : others_) occupancy_.put(c_.spec(other->pod), node_, other->devices);
   }
-  RoomOfNode(const RoomOfNode&) = delete;
-  RoomOfNode& operator=(const RoomOfNode&) = delete;
+  NodeOccupancy(const NodeOccupancy&) = delete;
+  NodeOccupancy& operator=(const NodeOccupancy&) = delete;
 
   bool holds_all() const {
     return std::ranges::all_of(pods_, [&](PodIndex pod) { return holds(pod); });
@@ -195,7 +196,7 @@ class RoomOfNode {
           return other.resource == asked.resource && other.amount > 0;
         });
       };
-      if (asked.amount > 0 && room_.taken(node_, asked.resource) > c_.capacities.of(node_, asked.resource) &&
+      if (asked.amount > 0 && occupancy_.taken(node_, asked.resource) > c_.capacities.of(node_, asked.resource) &&
           is_any_placed(asks))
         return false;
     }
@@ -212,7 +213,7 @@ class RoomOfNode {
       const auto asks = [&](const Placement& placement) {
         return std::ranges::find(placement.devices, device) != placement.devices.end();
       };
-      return room_.device_taken(node_, device) > c_.capacities.of_device(node_, device) && is_any_placed(asks);
+      return occupancy_.device_taken(node_, device) > c_.capacities.of_device(node_, device) && is_any_placed(asks);
     });
   }
 
@@ -221,7 +222,7 @@ class RoomOfNode {
   bool can_use_other_devices() const {
     std::vector<DeviceUnits> taken(static_cast<std::size_t>(c_.node(node_).gpu_count));
     for (std::size_t device = 0; device < taken.size(); ++device)
-      taken[device] = room_.device_taken(node_, static_cast<std::int32_t>(device));
+      taken[device] = occupancy_.device_taken(node_, static_cast<std::int32_t>(device));
     const DeviceUnits capacity = c_.capacities.of_device(node_);
     const auto units_of = [&](const Placement* placement) {
       return device_units(c_.spec(placement->pod), c_.capacities.device_memory_mib(node_));
@@ -270,7 +271,7 @@ class RoomOfNode {
   }
 
   const Case& c_;
-  Room& room_;
+  Occupancy& occupancy_;
   NodeIndex node_;
   std::span<const PodIndex> pods_;
   const CrowdedNode* crowded_ = nullptr;  // none: all present and all arriving pods fit together
@@ -285,7 +286,7 @@ bool has_room(Case& c, std::span<const PodIndex> pods, Rights& rights) {
     const auto end =
         std::ranges::find_if(left, [&](PodIndex pod) { return c.node_before(pod) != c.node_before(left.front()); });
     const std::span<const PodIndex> here(left.begin(), end);
-    if (!RoomOfNode(c, c.sums.end, here, rights).holds_all()) return false;
+    if (!NodeOccupancy(c, c.sums.end, here, rights).holds_all()) return false;
     left = left.subspan(here.size());
   }
   return true;

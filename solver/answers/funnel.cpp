@@ -23,8 +23,8 @@ class FunnelMaker {
  public:
   explicit FunnelMaker(const WaitingGang& gang)
       : problem_(gang.problem()),
-        empty_(explain::RemainingRoom::empty_cluster(problem_)),
-        room_(explain::RemainingRoom::after(problem_, gang.end())) {}
+        empty_(explain::RemainingCapacity::empty_cluster(problem_)),
+        room_(explain::RemainingCapacity::after(problem_, gang.end())) {}
 
   Funnel make(PodClassIndex index, std::int64_t pods) {
     funnel_ = {};
@@ -80,7 +80,7 @@ class FunnelMaker {
       funnel_.pods_now += room_.count(pod_class, node, funnel_.pods - funnel_.pods_now);
   }
 
-  std::pair<FilterCode, std::string> key_on(const explain::RemainingRoom& room, const PodClass& pod_class,
+  std::pair<FilterCode, std::string> key_on(const explain::RemainingCapacity& room, const PodClass& pod_class,
                                             NodeIndex node) const {
     ResourceIndex other;
     const FilterCode filter = explain::filter_on(problem_, room, pod_class, node, &other);
@@ -88,7 +88,7 @@ class FunnelMaker {
   }
 
   const Problem& problem_;
-  explain::RemainingRoom empty_, room_;
+  explain::RemainingCapacity empty_, room_;
   Funnel funnel_;
   Charges unsuitable_, full_;
 };

@@ -10,7 +10,7 @@
 
 #include "model/base/saturating.h"
 #include "model/explain/alike_victims.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/exceeded.h"
 
 namespace muster::answers {
@@ -120,7 +120,7 @@ std::vector<PodClassIndex> waiting_classes(const Problem& problem, const explain
   return {classes.begin(), classes.end()};
 }
 
-MicroGpu free_on(const Problem& problem, const explain::RemainingRoom& room, NodeIndex node, std::int64_t* whole) {
+MicroGpu free_on(const Problem& problem, const explain::RemainingCapacity& room, NodeIndex node, std::int64_t* whole) {
   const DeviceUnits capacity = problem.device_capacity(node);
   MicroGpu sum = 0;
   for (const std::int64_t free : room.devices(node)) {
@@ -130,7 +130,7 @@ MicroGpu free_on(const Problem& problem, const explain::RemainingRoom& room, Nod
   return sum;
 }
 
-std::pair<FilterCode, std::string> furthest(const Problem& problem, const explain::RemainingRoom& room,
+std::pair<FilterCode, std::string> furthest(const Problem& problem, const explain::RemainingCapacity& room,
                                             const std::vector<PodClassIndex>& classes, NodeIndex node) {
   std::pair<FilterCode, std::string> best{FilterCode::kUnschedulable, ""};
   for (const PodClassIndex index : classes) {
@@ -156,7 +156,7 @@ std::pair<FilterCode, std::string> furthest(const Problem& problem, const explai
 
 std::vector<StrandedCapacity> stranded_capacity(const Run& run) {
   const explain::AfterPlan end = explain::after_plan(run.problem, run.solution.plan);
-  const explain::RemainingRoom room = explain::RemainingRoom::after(run.problem, end);
+  const explain::RemainingCapacity room = explain::RemainingCapacity::after(run.problem, end);
   const std::vector<PodClassIndex> classes = waiting_classes(run.problem, end);
   std::map<std::pair<FilterCode, std::string>, StrandedCapacity> by_cause;
   for (const NodeIndex node : room.nodes()) {
@@ -178,8 +178,8 @@ std::vector<StrandedCapacity> stranded_capacity(const Run& run) {
 }
 
 MicroGpu free_gpus(const Run& run) {
-  const explain::RemainingRoom room =
-      explain::RemainingRoom::after(run.problem, explain::after_plan(run.problem, run.solution.plan));
+  const explain::RemainingCapacity room =
+      explain::RemainingCapacity::after(run.problem, explain::after_plan(run.problem, run.solution.plan));
   MicroGpu sum = 0;
   for (const NodeIndex node : room.nodes()) sum += free_on(run.problem, room, node, nullptr);
   return sum;

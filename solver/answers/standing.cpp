@@ -27,7 +27,7 @@ std::int64_t WaitingGang::pods_without_room() const {
   const std::int64_t all = std::max<std::int64_t>(1, need_.pods);
   if (need_.items.size() != 1 || explain::requires_level(problem, gang())) return all;
   const PodClass& pod_class = problem.pod_classes[need_.items.front().pod_class];
-  const explain::RemainingRoom room = explain::RemainingRoom::after(problem, end_);
+  const explain::RemainingCapacity room = explain::RemainingCapacity::after(problem, end_);
   std::int64_t missing = all;
   for (const NodeIndex node : room.nodes()) {
     if (missing <= 1) break;

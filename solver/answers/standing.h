@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/explain/reason.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "solver/answers/experiment.h"
 
 namespace muster::answers {

@@ -53,7 +53,7 @@ struct OnlinePlacer::Implementation {
   }
 
   void value_state(State& state) {
-    const policies::OnlineRoom room = room_of(state.key, state.levels());
+    const policies::OnlineCapacity room = room_of(state.key, state.levels());
     const policies::OnlineValue::Valued valued = prices->value.value(room);
     state.value = valued.value;
     state.point = valued.point;
@@ -82,7 +82,7 @@ struct OnlinePlacer::Implementation {
   }
 
   policies::OnlineHosts::Kinds hosted_by(const State& state) const {
-    const policies::OnlineRoom room = room_of(state.key, state.levels());
+    const policies::OnlineCapacity room = room_of(state.key, state.levels());
     return prices->hosts.hosted(room.type, room.cpu, room.memory, state.whole());
   }
   void count_hosts(const State& state, std::int32_t count) {
@@ -144,7 +144,7 @@ struct OnlinePlacer::Implementation {
 
   struct After {
     StateKey key;  // cpu and memory only; the devices as before
-    policies::OnlineRoom room;
+    policies::OnlineCapacity room;
     const policies::OnlineValue::Table* table;
   };
   After after(const Met& pod, const State& state) {
@@ -395,7 +395,7 @@ void OnlinePlacer::occupy(std::size_t node, const OnlineUse& use) {
   NodeStates& nodes = implementation_->nodes;
   const std::vector<std::uint8_t>& levels = nodes.devices(node);
   MUSTER_REQUIRE(use.levels.size() == levels.size());
-  const policies::OnlineRoom room = room_of(nodes.of(node).key, nodes.of(node).levels());
+  const policies::OnlineCapacity room = room_of(nodes.of(node).key, nodes.of(node).levels());
   implementation_->count_hosts(nodes.of(node), -1);
   nodes.take(node, std::llround(use.cpu * 1000), std::llround(use.memory * 1024), {}, 0);
   for (std::size_t device = 0; device < use.levels.size(); ++device) {

@@ -54,7 +54,7 @@ struct alignas(64) State {
   }
 };
 
-inline policies::OnlineRoom room_of(const StateKey& key, std::span<const std::uint8_t> levels) {
+inline policies::OnlineCapacity room_of(const StateKey& key, std::span<const std::uint8_t> levels) {
   return {key.type, static_cast<double>(key.cpu) / 1000, static_cast<double>(key.memory) / 1024, levels};
 }
 

@@ -37,7 +37,7 @@ engine::MilpEngineOptions not_listed() {
 engine::MilpEngineOptions priced() { return not_listed(); }
 engine::MilpEngineOptions in_blocks() {
   engine::MilpEngineOptions options = not_listed();
-  options.most_rooms = 0;
+  options.most_residuals = 0;
   options.most_blocks = 2;
   return options;
 }

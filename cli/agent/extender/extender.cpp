@@ -54,7 +54,7 @@ muster_v1::ReaderOptions reader_of(const AgentOptions& options) {
 Extender::Extender(const AgentOptions& options, api_server::Clock clock, Bind bind)
     : options_(options), clock_(std::move(clock)), bind_(std::move(bind)), pods_(reader_of(options)) {}
 
-void Extender::publish(std::shared_ptr<const PlanView> view, std::shared_ptr<OnlineRoom> room) {
+void Extender::publish(std::shared_ptr<const PlanView> view, std::shared_ptr<SpareCapacity> room) {
   const std::scoped_lock lock(mutex_);
   view_ = std::move(view);
   room_ = std::move(room);
@@ -222,8 +222,8 @@ Extender::Decision Extender::place_unplanned(const ExtenderArguments& arguments)
       pod.own_gang < 0 ? GangTerms().queue : read->own_gang_terms[static_cast<std::size_t>(pod.own_gang)].queue;
   const PodSpec& spec = read->pod_specs[pod.spec];
   if (!room_ || !room_->is_open_to(queue)) return {{}, "no plan has seen it yet, and its queue has bounds"};
-  if (!OnlineRoom::obstacle(spec).empty())
-    return {{}, fmt::format("no plan has seen it yet, and {}", OnlineRoom::obstacle(spec))};
+  if (!SpareCapacity::obstacle(spec).empty())
+    return {{}, fmt::format("no plan has seen it yet, and {}", SpareCapacity::obstacle(spec))};
   const auto node = room_->place(spec, arguments.nodes);
   if (!node) return {{}, "no plan has seen it yet, and the last one leaves no room for it"};
   remember(arguments.pod.uid, arguments.nodes[*node]);

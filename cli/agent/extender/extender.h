@@ -3,7 +3,7 @@
 //   - A pod that the plan starts passes on its planned node alone. A pod that the plan lets wait passes nowhere, with
 //     the reason; no pod is preempted for it.
 //   - A pod that no plan has seen waits for the next one if it is of a gang. By itself, it gets the best node of the
-//     room that the plan leaves (OnlineRoom). No request waits for a solve.
+//     room that the plan leaves (SpareCapacity). No request waits for a solve.
 //   - Without a plan that holds, each answer is an error: kube-scheduler tries again, or goes on without the extender
 //     if it is `ignorable`.
 #pragma once
@@ -21,8 +21,8 @@
 #include "cli/agent/extender/gang_binder.h"
 #include "cli/agent/extender/messages.h"
 #include "cli/agent/extender/plan_view.h"
-#include "cli/agent/planning/online_room.h"
 #include "cli/agent/planning/options.h"
+#include "cli/agent/planning/spare_capacity.h"
 #include "cli/serve/http_date.h"
 #include "io/api_server/timer.h"
 #include "io/http/service.h"
@@ -44,7 +44,7 @@ class Extender final : public http::HttpService {
   // The options outlive it.
   Extender(const AgentOptions& options, api_server::Clock clock, Bind bind);
 
-  void publish(std::shared_ptr<const PlanView> view, std::shared_ptr<OnlineRoom> room);
+  void publish(std::shared_ptr<const PlanView> view, std::shared_ptr<SpareCapacity> room);
   // Why no plan holds; empty: the last one does.
   void block(std::string why);
   // On the server's thread: what became of a binding (empty: it is made), or of all that are not answered yet.
@@ -94,7 +94,7 @@ class Extender final : public http::HttpService {
   std::uint64_t last_number_ = 0;
   std::mutex mutex_;
   std::shared_ptr<const PlanView> view_;
-  std::shared_ptr<OnlineRoom> room_;
+  std::shared_ptr<SpareCapacity> room_;
   std::string blocked_;
   Passed passed_, passed_before_;  // since the last plan; between the one before and the last
 };

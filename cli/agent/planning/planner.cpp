@@ -40,7 +40,7 @@ std::unordered_set<std::string_view> nodes_that_are_left(const Snapshot& snapsho
 
 }  // namespace
 
-void HeldRoom::hold(Snapshot& snapshot, const std::vector<std::string>& schedulers, Nanoseconds now) {
+void NodeReservations::hold(Snapshot& snapshot, const std::vector<std::string>& schedulers, Nanoseconds now) {
   Claims claims = claims_of(snapshot, schedulers);
   std::erase_if(since_, [&](const auto& entry) { return !claims.contains(entry.first); });
   if (claims.empty()) return;
@@ -233,7 +233,7 @@ AgentPlan AgentPlanner::planned_whole(const std::shared_ptr<const ClusterObjects
     pods.waiting = notes_of(solved, seen.waiting);
     pods.pending = std::move(seen.pending);
     if (options_.mode == ApplyMode::kExtender)
-      pods.room = std::make_shared<OnlineRoom>(solved.problem, solved.solution.plan);
+      pods.room = std::make_shared<SpareCapacity>(solved.problem, solved.solution.plan);
     if (options_.mode == ApplyMode::kKai) plan.staleness = staleness_of(solved);
     if (options_.mode != ApplyMode::kNone) plan.steps = steps_of(solved, *cluster);
     observe_(solved);

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli/agent/planning/online_room.h"
 #include "cli/agent/planning/options.h"
+#include "cli/agent/planning/spare_capacity.h"
 #include "cli/agent/planning/staleness.h"
 #include "cli/line/line.h"
 #include "io/export/plan.h"
@@ -28,14 +28,14 @@ namespace muster::cli {
 // these nodes, and for a short time after that, they are closed to all others: in the snapshot they have a taint that
 // only the gang's pods tolerate. Otherwise, a gang that came later and is larger could take the room, and more pods
 // would be evicted for the first one. It is in the objects, so that another agent goes on with it.
-class HeldRoom {
+class NodeReservations {
  public:
   // How long a node is held for pods that wait for none to leave there: until they start.
   static constexpr Nanoseconds kMostWait = kTuning.online.agent.held_s * kNanosecondsPerSecond;
   static constexpr std::string_view kTaint = "muster/room-of";
 
   // In the mode extender, pods have a node also if they start now: room is held only once pods were seen to leave it.
-  explicit HeldRoom(ApplyMode mode) : mode_(mode) {}
+  explicit NodeReservations(ApplyMode mode) : mode_(mode) {}
 
   // Of the pods of these schedulers (all, if there are none). `now`: nanoseconds since the epoch; never less than
   // before. Cost: O(pods + nodes).
@@ -67,7 +67,7 @@ struct PendingPod {
 struct PlannedPods {
   std::vector<PendingPod> pending;
   std::vector<WaitingGangNote> waiting;
-  std::shared_ptr<OnlineRoom> room;  // that it leaves; only for the extender
+  std::shared_ptr<SpareCapacity> room;  // that it leaves; only for the extender
 };
 
 // What the plan decides, and what carries that out in the cluster that it answers.
@@ -116,7 +116,7 @@ class AgentPlanner {
   const Post post_;
   muster_v1::SnapshotReader reader_;
   LineSolver solver_;
-  HeldRoom held_{options_.mode};
+  NodeReservations held_{options_.mode};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;

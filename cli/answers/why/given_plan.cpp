@@ -12,7 +12,7 @@
 #include "model/base/saturating.h"
 #include "model/build/build_problem.h"
 #include "model/explain/reasons.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/fair_share.h"
 #include "model/referee/referee.h"

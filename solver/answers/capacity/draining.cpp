@@ -12,7 +12,7 @@
 #include "model/base/tuning.h"
 #include "model/build/build_problem.h"
 #include "model/change/hold_back.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/eviction_loss.h"
 #include "model/problem/gang_tree.h"
 #include "model/problem/next_snapshot.h"

@@ -133,7 +133,7 @@ class Counting {
     }
     asked_ = by_name.at(name_);
     staying_ = explain::after_plan(problem_, {});
-    const explain::RemainingRoom room = explain::RemainingRoom::after(problem_, staying_);
+    const explain::RemainingCapacity room = explain::RemainingCapacity::after(problem_, staying_);
     fits_.room = shape_room(problem_, room, asked_);
     for (std::int32_t devices = pieces; devices > 0 && !fits_.none.gpus && fits_.room.gangs == 0; --devices) {
       const GangIndex piece = by_name.at(name_ + "/" + std::to_string(devices));
@@ -233,8 +233,8 @@ class Counting {
     std::map<Signature, std::int64_t> open;
     for (const QueueIndex queue : queues) open.try_emplace(signature(queue), 0);
     auto left = static_cast<double>(open.size());
-    const explain::RemainingRoom emptied =
-        explain::RemainingRoom::after(problem_, explain::after_plan(problem_, may_leave({}, true)));
+    const explain::RemainingCapacity emptied =
+        explain::RemainingCapacity::after(problem_, explain::after_plan(problem_, may_leave({}, true)));
     const std::int64_t by_nodes = shape_room(problem_, emptied, asked_).gangs;
     for (std::size_t i = 0; i < queues.size(); ++i) {
       const auto [at, is_new] = known.try_emplace(signature(queues[i]));
@@ -263,7 +263,7 @@ class Counting {
   std::int64_t policy_bound(QueueIndex queue, std::int64_t by_nodes) {
     set_queue(queue);
     const explain::AfterPlan end = explain::after_plan(problem_, may_leave(queue, false));
-    const explain::RemainingRoom room = explain::RemainingRoom::after(problem_, end);
+    const explain::RemainingCapacity room = explain::RemainingCapacity::after(problem_, end);
     return std::min({by_nodes, gangs_by_sums(problem_, room, asked_), queue_room(problem_, end, asked_).gangs});
   }
 

@@ -28,7 +28,7 @@ QueueAmounts least_usage(const Problem& problem, const PodClass& pod_class) {
 
 }  // namespace
 
-ShapeRoom shape_room(const Problem& problem, const explain::RemainingRoom& room, GangIndex gang) {
+ShapeRoom shape_room(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang) {
   const Gang& asked = problem.gangs[gang];
   MUSTER_REQUIRE(!asked.pods.empty());
   const PodClass& pod_class = problem.class_of(asked.pods.front());
@@ -57,7 +57,7 @@ ShapeRoom shape_room(const Problem& problem, const explain::RemainingRoom& room,
   return found;
 }
 
-std::int64_t gangs_by_sums(const Problem& problem, const explain::RemainingRoom& room, GangIndex gang) {
+std::int64_t gangs_by_sums(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang) {
   const Gang& asked = problem.gangs[gang];
   MUSTER_REQUIRE(!asked.pods.empty());
   const PodClass& pod_class = problem.class_of(asked.pods.front());

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "model/problem/problem.h"
 
 namespace muster::answers {
@@ -21,10 +21,10 @@ struct ShapeRoom {
 };
 
 // Requires a gang of equal pods without subgroups. Queues are not looked at. Cost: O(nodes x (resources + devices)).
-ShapeRoom shape_room(const Problem& problem, const explain::RemainingRoom& room, GangIndex gang);
+ShapeRoom shape_room(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang);
 
 // The same by sums over all nodes: valid, too, if pods on the nodes may be moved elsewhere. Cost: as above.
-std::int64_t gangs_by_sums(const Problem& problem, const explain::RemainingRoom& room, GangIndex gang);
+std::int64_t gangs_by_sums(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang);
 
 // What the limits of the gang's queues, and the quotas for what is not preemptible, leave.
 struct QueueRoom {

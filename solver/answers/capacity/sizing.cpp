@@ -12,7 +12,7 @@
 #include "model/base/saturating.h"
 #include "model/base/tuning.h"
 #include "model/build/build_problem.h"
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 #include "solver/answers/capacity/loss.h"
 #include "solver/answers/capacity/node_patterns.h"
 
@@ -126,7 +126,7 @@ class Searching {
 
   struct Room {
     const Problem& problem;
-    const explain::RemainingRoom& room;
+    const explain::RemainingCapacity& room;
     std::span<const NodeIndex> nodes;
   };
 
@@ -164,8 +164,9 @@ class Searching {
   }
 
   void fill_input(const Problem& problem, const std::map<PodClassIndex, std::int64_t>& pods) {
-    const explain::RemainingRoom empty = explain::RemainingRoom::empty_cluster(problem);
-    const explain::RemainingRoom present = explain::RemainingRoom::after(problem, explain::after_plan(problem, {}));
+    const explain::RemainingCapacity empty = explain::RemainingCapacity::empty_cluster(problem);
+    const explain::RemainingCapacity present =
+        explain::RemainingCapacity::after(problem, explain::after_plan(problem, {}));
     const std::size_t kinds = question_.kinds.size(), own = problem.nodes.size() - kinds;
     input_.kinds.resize(kinds);
     for (std::size_t kind = 0; kind < kinds; ++kind) {

@@ -19,7 +19,7 @@ SnapshotNode made_ready(const SnapshotNode& node) {
 }
 
 // How many pods of the need's classes an empty node takes, of the class that it takes most of.
-std::int64_t pods_on_empty(const WaitingGang& gang, const explain::RemainingRoom& empty, NodeIndex node) {
+std::int64_t pods_on_empty(const WaitingGang& gang, const explain::RemainingCapacity& empty, NodeIndex node) {
   std::int64_t most = 0;
   for (const explain::NeedItem& item : gang.need().items) {
     most = std::max(most, empty.count(gang.problem().pod_classes[item.pod_class], node, std::ssize(item.pods)));
@@ -45,7 +45,7 @@ std::vector<TopologyLevelIndex> required_levels(const WaitingGang& gang) {
 std::vector<KindOfNode> kinds_of_nodes(const WaitingGang& gang) {
   const Problem& problem = gang.problem();
   const std::vector<TopologyLevelIndex> levels = required_levels(gang);
-  const explain::RemainingRoom empty = explain::RemainingRoom::empty_cluster(problem);
+  const explain::RemainingCapacity empty = explain::RemainingCapacity::empty_cluster(problem);
   std::set<std::string> seen;
   std::vector<KindOfNode> kinds;
   for (const NodeClass& node_class : problem.node_classes) {
@@ -120,7 +120,7 @@ Remedies add_nodes(const WaitingGang& gang, Admission& admission) {
 }
 
 Remedies uncordon(const WaitingGang& gang, Admission& admission) {
-  const explain::RemainingRoom room = explain::RemainingRoom::after(gang.problem(), gang.end());
+  const explain::RemainingCapacity room = explain::RemainingCapacity::after(gang.problem(), gang.end());
   std::vector<std::pair<std::int64_t, std::string>> nodes;
   for (const NodeIndex index : room.nodes()) {
     const SnapshotNode& node = gang.snapshot().nodes[index.value()];

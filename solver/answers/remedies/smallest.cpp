@@ -227,7 +227,7 @@ Snapshot with_rivals(const WaitingGang& gang) {
   return snapshot;
 }
 
-bool has_room(const WaitingGang& gang, const explain::RemainingRoom& room, NodeIndex node) {
+bool has_room(const WaitingGang& gang, const explain::RemainingCapacity& room, NodeIndex node) {
   return std::ranges::any_of(gang.need().items, [&](const explain::NeedItem& item) {
     return room.count(gang.problem().pod_classes[item.pod_class], node, 1) > 0;
   });
@@ -240,7 +240,7 @@ Rivals::Rivals(const WaitingGang& gang) : gang_(gang), all_(with_rivals(gang)) {
 Snapshot Rivals::on_open_nodes(const std::vector<GangIndex>& gangs) const {
   Names nodes, gangs_kept;
   const Problem& problem = gang_.problem();
-  const explain::RemainingRoom room = explain::RemainingRoom::after(problem, gang_.end());
+  const explain::RemainingCapacity room = explain::RemainingCapacity::after(problem, gang_.end());
   for (const NodeIndex node : room.nodes())
     if (has_room(gang_, room, node)) nodes.insert(all_.nodes[node.value()].name);
   for (const NodeClass& node_class : problem.node_classes)

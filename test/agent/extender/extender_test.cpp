@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/agent/planning/online_room.h"
+#include "cli/agent/planning/spare_capacity.h"
 #include "test/support/case.h"
 
 namespace muster::cli {
@@ -92,7 +92,7 @@ class ExtenderCalls : public testing::Test {
       {"name":"n2","resources":{"cpu":8,"memory":"64Gi"},"gpus":{"count":8}}],
       "pods":[{"name":"r","status":"running","node":"n1","gpu":{"count":7}}])" +
                              more);
-    pods_.room = std::make_shared<OnlineRoom>(cluster.problem(), Plan());
+    pods_.room = std::make_shared<SpareCapacity>(cluster.problem(), Plan());
   }
 
   AgentOptions options_;
@@ -182,7 +182,7 @@ TEST_F(ExtenderCalls, RoomThatThePlanGivesAwayIsNotLeft) {
             {"name":"victim","status":"running","node":"n2","gpu":{"count":4}}])");
   cluster.place("now", "n1", {0, 1, 2, 3, 4, 5, 6, 7}).evict("victim", EvictionReason::kPreempt, "later");
   cluster.place("later", "n2", {0, 1, 2, 3, 4, 5, 6, 7}, {"victim"});
-  pods_.room = std::make_shared<OnlineRoom>(cluster.problem(), cluster.plan());
+  pods_.room = std::make_shared<SpareCapacity>(cluster.problem(), cluster.plan());
   publish();
   for (const char* name : {"s", "t"})
     EXPECT_EQ(filter(pod(name, {{"nvidia.com/gpu", "4"}}))["NodeNames"], Json({"n3"})) << name;

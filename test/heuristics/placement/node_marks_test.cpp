@@ -37,7 +37,7 @@ class MarksOfNodes : public testing::Test {
 
   test::Case problem_{kMarkedNodes};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
-  ImmediateRoom room_{state_};
+  ImmediateCapacity room_{state_};
   NodeMarks marks_{state_, room_};
 };
 
@@ -88,7 +88,7 @@ TEST_F(MarksOfNodes, NodesThatPodsDepartFromHaveGroupsOfTheirOwn) {
   const test::Case problem(R"("nodes":[{"name":"a","resources":{"cpu":"8"}},{"name":"b","resources":{"cpu":"8"}}],
     "pods":[{"name":"p","node":"b","status":"releasing"}])");
   const ClusterState state(*problem, ClusterState::Releasing::kFreed);
-  const ImmediateRoom room(state);
+  const ImmediateCapacity room(state);
   NodeMarks marks(state, room);
   marks.begin();
   marks.group_equal_nodes();

@@ -40,7 +40,7 @@ class RankingOfNodes : public testing::Test {
 
   test::Case problem_{kRankedNodes};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
-  ImmediateRoom room_{state_};
+  ImmediateCapacity room_{state_};
   TypicalRequest typical_{*problem_, Indexed<PodClassIndex, std::int64_t>(problem_->pod_classes.size(), 0)};
   NodeSummaries summaries_{state_, typical_};
   NodeScores scores_;

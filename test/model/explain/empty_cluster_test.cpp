@@ -22,7 +22,7 @@ const std::string kCluster =
 bool never_fits(std::string_view gang, const std::vector<std::string_view>& names, bool with_filters) {
   const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
-  const SupplySums supplies(*built, RemainingRoom::after(*built, end));
+  const SupplySums supplies(*built, RemainingCapacity::after(*built, end));
   std::vector<PodIndex> pods;
   for (const std::string_view name : names) pods.push_back(built.pod(name));
   VisitBudget budget(1'000'000);

@@ -12,14 +12,14 @@ namespace {
 // Of the gang g, which has pods p and q.
 struct Trial {
   explicit Trial(const std::string& body)
-      : built(body), end(after_plan(*built, {})), room(RemainingRoom::after(*built, end)) {}
+      : built(body), end(after_plan(*built, {})), room(RemainingCapacity::after(*built, end)) {}
 
   GangNeed need() const { return need_of_pods(*built, {built.pod("p"), built.pod("q")}); }
   GroupIndex root() const { return built->gangs[built.gang("g")].root; }
 
   test::Case built;
   AfterPlan end;
-  RemainingRoom room;
+  RemainingCapacity room;
   VisitBudget budget{1'000'000};
 };
 

@@ -14,14 +14,14 @@ const std::string kTwoNodes = R"("nodes":[{"name":"a","gpus":{"count":4}},{"name
 
 TEST(PodCensus, CountsThePodsThatFitOnAllNodesTogether) {
   const test::Case built(kTwoNodes);
-  RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
+  RemainingCapacity room = RemainingCapacity::after(*built, after_plan(*built, {}));
   PodCensus census(*built, room);
   EXPECT_EQ(census.of(built->pods[built.pod("p")].pod_class).total, 2);
 }
 
 TEST(PodCensus, TellsWhatBlocksOneMoreAndWhatBlocksTheFirst) {
   const test::Case built(kTwoNodes);
-  RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
+  RemainingCapacity room = RemainingCapacity::after(*built, after_plan(*built, {}));
   PodCensus census(*built, room);
   const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
   EXPECT_EQ(census.of(pod_class).full.available(), 0);
@@ -30,7 +30,7 @@ TEST(PodCensus, TellsWhatBlocksOneMoreAndWhatBlocksTheFirst) {
 
 TEST(PodCensus, LeavesTheRoomAsItWas) {
   const test::Case built(kTwoNodes);
-  RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
+  RemainingCapacity room = RemainingCapacity::after(*built, after_plan(*built, {}));
   const std::size_t mark = room.mark();
   PodCensus census(*built, room);
   census.of(built->pods[built.pod("p")].pod_class);
@@ -39,7 +39,7 @@ TEST(PodCensus, LeavesTheRoomAsItWas) {
 
 TEST(PodCensus, KnowsTheClassesThatItHasCounted) {
   const test::Case built(kTwoNodes);
-  RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
+  RemainingCapacity room = RemainingCapacity::after(*built, after_plan(*built, {}));
   PodCensus census(*built, room);
   const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
   EXPECT_FALSE(census.has(pod_class));
@@ -52,7 +52,7 @@ TEST(PodCensus, FindsPodsOfAClassInTheirOwnWayByTheTermsThatTheyOwnAndMatch) {
       R"("labels":{"app":"x"},"podAntiAffinity":{"topologyKey":"h","labelSelector":{"matchLabels":{"app":"x"}}})";
   const test::Case built(R"("nodes":[{"name":"a","labels":{"h":"a"}}],"pods":[{"name":"p",)" + apart +
                          R"(},{"name":"q","labels":{"app":"x"}}])");
-  RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
+  RemainingCapacity room = RemainingCapacity::after(*built, after_plan(*built, {}));
   PodCensus census(*built, room);
   EXPECT_TRUE(census.of(built->pods[built.pod("p")].pod_class).full.charges(FilterCode::kPodAntiAffinity));
   EXPECT_FALSE(census.of(built->pods[built.pod("q")].pod_class).full.charges(FilterCode::kPodAntiAffinity));

@@ -24,7 +24,7 @@ std::vector<NeedItem> items_of(const test::Case& built, std::string_view pod) {
 TEST(SupplySums, CountWhatIsFreeOnTheNodesThatAClassMayUse) {
   const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
-  SupplySums supplies(*built, RemainingRoom::after(*built, end));
+  SupplySums supplies(*built, RemainingCapacity::after(*built, end));
   const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
   EXPECT_EQ(supplies.free_for(pod_class).gpu, 3'000'000);
   EXPECT_EQ(supplies.free({pod_class}).amounts[kCpu.value()], 8'000);
@@ -33,7 +33,7 @@ TEST(SupplySums, CountWhatIsFreeOnTheNodesThatAClassMayUse) {
 TEST(SupplySums, CountTheCapacityOfAllNodesWithoutFilters) {
   const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
-  const SupplySums supplies(*built, RemainingRoom::after(*built, end));
+  const SupplySums supplies(*built, RemainingCapacity::after(*built, end));
   const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
   EXPECT_EQ(supplies.capacity({pod_class}, false).gpu, 8'000'000);
   EXPECT_EQ(supplies.capacity({pod_class}, true).gpu, 4'000'000);
@@ -48,7 +48,7 @@ TEST(DemandSum, CountsAFractionByItsPartOfADevice) {
 TEST(DemandSum, NamesTheFirstResourceThatIsShort) {
   const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
-  SupplySums supplies(*built, RemainingRoom::after(*built, end));
+  SupplySums supplies(*built, RemainingCapacity::after(*built, end));
   const PodClassIndex p = built->pods[built.pod("p")].pod_class, f = built->pods[built.pod("f")].pod_class;
   EXPECT_EQ(first_short(*built, demand_of(*built, items_of(built, "p")), supplies.free_for(p)), "");
   EXPECT_EQ(first_short(*built, demand_of(*built, items_of(built, "f")), supplies.free_for(f)), "cpu");

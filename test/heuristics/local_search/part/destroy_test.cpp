@@ -21,7 +21,7 @@ class DestroyTest : public testing::Test {
       made.random = RandomSource(static_cast<std::uint64_t>(i));
       made.add_all_nodes();
       made.trial.leaving = leaving_;
-      DestroyOperator(*search_.problem, made.gangs, made.waiting, made.random).apply(made.neighbourhood, made.trial);
+      DestroyAndRepair(search_.scope, made.gangs, made.waiting, made.random).destroy(made.neighbourhood, made.trial);
       if (made.trial.required.size() + made.trial.optional.size() == 4) return;
     }
     ADD_FAILURE() << "it has never destroyed all";
@@ -67,8 +67,8 @@ TEST_F(DestroyTest, FreesTheNodes) {
 TEST_F(DestroyTest, RequiresATrialWithoutPods) {
   OperatorsCase& made = case_.emplace(search_, search_.part());
   made.trial.required.emplace_back();
-  DestroyOperator destroy(*search_.problem, made.gangs, made.waiting, made.random);
-  expect_unmet([&] { destroy.apply(made.neighbourhood, made.trial); }, "");
+  DestroyAndRepair operators(search_.scope, made.gangs, made.waiting, made.random);
+  expect_unmet([&] { operators.destroy(made.neighbourhood, made.trial); }, "");
 }
 
 }  // namespace

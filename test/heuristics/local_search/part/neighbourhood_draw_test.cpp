@@ -28,20 +28,19 @@ class NeighbourhoodDrawTest : public testing::Test {
               {"name":"w0","gang":"w","gpu":{"count":1}},{"name":"w1","gang":"w","gpu":{"count":1}}])",
       {{"g0", "a", {0}}, {"g1", "c", {0}}, {"f", "full", {0}}}};
   OperatorsCase case_{search_, search_.part({}, {"w"})};
-  NeighbourhoodDraw draw_{*search_.problem, case_.nodes, case_.gangs, case_.random};
 };
 
 TEST_F(NeighbourhoodDrawTest, DrawsOneToFourNodes) {
   for (int i = 0; i < 50; ++i) {
     case_.neighbourhood.clear();
-    draw_.add_some(case_.neighbourhood);
+    case_.neighbourhood.draw();
     EXPECT_GE(case_.neighbourhood.size(), 1U);
     EXPECT_LE(case_.neighbourhood.size(), 4U);
   }
 }
 
 TEST_F(NeighbourhoodDrawTest, DrawsAllNodesOfAGangThatIsToLeave) {
-  draw_.add_of(search_.gang("g"), case_.neighbourhood);
+  case_.neighbourhood.draw_of(search_.gang("g"), case_.gangs);
   EXPECT_TRUE(nodes().contains(search_.node("a")));
   EXPECT_TRUE(nodes().contains(search_.node("c")));
 }
@@ -49,14 +48,14 @@ TEST_F(NeighbourhoodDrawTest, DrawsAllNodesOfAGangThatIsToLeave) {
 TEST_F(NeighbourhoodDrawTest, DrawsForAWaitingGangOnlyNodesThatPassItsFilters) {
   for (int i = 0; i < 50; ++i) {
     case_.neighbourhood.clear();
-    draw_.add_for(search_.gang("w"), case_.neighbourhood);
+    case_.neighbourhood.draw_for(search_.gang("w"));
     EXPECT_FALSE(nodes().contains(search_.node("other")));
   }
 }
 
 TEST_F(NeighbourhoodDrawTest, RequiresANode) {
   const PartNodes none(search_.scope, search_.state, {});
-  expect_unmet([&] { NeighbourhoodDraw(*search_.problem, none, case_.gangs, case_.random); }, "");
+  expect_unmet([&] { Neighbourhood(search_.scope, none, case_.random); }, "");
 }
 
 }  // namespace

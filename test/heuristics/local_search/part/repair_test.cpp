@@ -13,8 +13,8 @@ class RepairTest : public testing::Test {
  protected:
   bool repair(const char* wanted = nullptr) {
     case_.add_all_nodes();
-    return RepairOperator(search_.scope, case_.gangs, case_.waiting, case_.random)
-        .apply(wanted == nullptr ? GangIndex::none() : search_.gang(wanted), case_.neighbourhood, case_.trial);
+    return DestroyAndRepair(search_.scope, case_.gangs, case_.waiting, case_.random)
+        .repair(wanted == nullptr ? GangIndex::none() : search_.gang(wanted), case_.neighbourhood, case_.trial);
   }
   TrialPod required(const char* name) const {
     TrialPod made;

@@ -1,4 +1,4 @@
-#include "cli/agent/planning/online_room.h"
+#include "cli/agent/planning/spare_capacity.h"
 
 #include <algorithm>
 #include <array>
@@ -99,7 +99,7 @@ std::vector<policies::OnlineClass> expected(const Problem& problem) {
   std::vector<policies::OnlineClass> pods;
   for (const auto& [count, kind] : counts) {
     const PodSpec& spec = problem.snapshot->pod_specs[problem.pod_classes[kind].spec];
-    if (count == 0 || !OnlineRoom::obstacle(spec).empty()) continue;
+    if (count == 0 || !SpareCapacity::obstacle(spec).empty()) continue;
     pods.insert(pods.end(), 1 + count * 4 * kMostClasses / all, class_of(spec.resources, spec.gpu));
   }
   return pods;
@@ -113,7 +113,7 @@ bool has_bounds(const Queue& queue) {
 
 }  // namespace
 
-OnlineRoom::OnlineRoom(const Problem& problem, const Plan& plan) {
+SpareCapacity::SpareCapacity(const Problem& problem, const Plan& plan) {
   const Left left = left_by(problem, plan);
   std::vector<policies::OnlineType> types;
   std::vector<std::size_t> type_of_node;
@@ -145,7 +145,7 @@ OnlineRoom::OnlineRoom(const Problem& problem, const Plan& plan) {
 }
 
 // kube-scheduler names its nodes in much the same order each time.
-std::optional<std::size_t> OnlineRoom::node_of(std::string_view name) {
+std::optional<std::size_t> SpareCapacity::node_of(std::string_view name) {
   const std::size_t guess = next_[last_];
   if (names_[guess] != name) {
     const auto found = node_of_name_.find(std::string(name));
@@ -156,12 +156,12 @@ std::optional<std::size_t> OnlineRoom::node_of(std::string_view name) {
   return last_;
 }
 
-std::string_view OnlineRoom::obstacle(const PodSpec& pod) {
+std::string_view SpareCapacity::obstacle(const PodSpec& pod) {
   if (pod.gpu.kind != GpuRequestKind::kNone && pod.gpu.kind != GpuRequestKind::kWhole) return "it shares a device";
   return pod.gpu_models.empty() ? "" : "it asks for models of devices";
 }
 
-std::optional<std::size_t> OnlineRoom::place(const PodSpec& pod, std::span<const std::string_view> nodes) {
+std::optional<std::size_t> SpareCapacity::place(const PodSpec& pod, std::span<const std::string_view> nodes) {
   if (!placer_) return std::nullopt;
   std::vector<std::size_t> candidates, positions;
   candidates.reserve(nodes.size());

@@ -21,12 +21,12 @@
 namespace muster::cli {
 
 // Not synchronized.
-class OnlineRoom {
+class SpareCapacity {
  public:
   // What is free once the plan's placements have started. Nodes from which pods leave, and those that are held for a
   // gang, are closed: their room is for others. The classes of the cluster's pods are what is expected to come. Cost:
   // O(nodes x devices + pods), and some milliseconds.
-  OnlineRoom(const Problem& problem, const Plan& plan);
+  SpareCapacity(const Problem& problem, const Plan& plan);
 
   // Whether pods of this queue may be placed here: neither it nor a parent has a quota or limit, by which a plan has to
   // decide.

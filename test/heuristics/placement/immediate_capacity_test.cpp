@@ -16,7 +16,7 @@ class RoomAtOnce : public testing::Test {
  protected:
   test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
-  ImmediateRoom room_{state_};
+  ImmediateCapacity room_{state_};
 };
 
 TEST_F(RoomAtOnce, IsWhatTheStateHasFreeWhereNothingDeparts) {

@@ -14,9 +14,9 @@
 
 namespace muster {
 
-class FreeRoom {
+class FreeCapacity {
  public:
-  FreeRoom(const Problem& problem, const Plan& plan, const EndState& end_state) : problem_(problem) {
+  FreeCapacity(const Problem& problem, const Plan& plan, const EndState& end_state) : problem_(problem) {
     begin_.reserve(problem.nodes.size() + 1);
     begin_.push_back(0);
     for (const NodeIndex node : problem.nodes.indices()) {

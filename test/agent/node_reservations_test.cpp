@@ -38,8 +38,8 @@ bool is_open(Snapshot& snapshot, std::string_view pod, std::string_view node) {
   return false;
 }
 
-TEST(HeldRoom, IsOpenToItsClaimantAlone) {
-  HeldRoom room(ApplyMode::kBindings);
+TEST(NodeReservations, IsOpenToItsClaimantAlone) {
+  NodeReservations room(ApplyMode::kBindings);
   Snapshot snapshot = cluster();
   room.hold(snapshot, {}, 100 * kSecond);
   EXPECT_TRUE(is_open(snapshot, "claim", "n1"));
@@ -48,8 +48,8 @@ TEST(HeldRoom, IsOpenToItsClaimantAlone) {
   EXPECT_TRUE(is_open(snapshot, "b1", "n2"));
 }
 
-TEST(HeldRoom, IsHeldForAShortTimeOnceItIsFree) {
-  HeldRoom room(ApplyMode::kBindings);
+TEST(NodeReservations, IsHeldForAShortTimeOnceItIsFree) {
+  NodeReservations room(ApplyMode::kBindings);
   Snapshot leaving = cluster(), free = cluster(false), late = cluster(false);
   room.hold(leaving, {}, 100 * kSecond);
   room.hold(free, {}, 130 * kSecond);
@@ -58,23 +58,23 @@ TEST(HeldRoom, IsHeldForAShortTimeOnceItIsFree) {
   EXPECT_TRUE(is_open(late, "b0", "n1")) << "the claimant does not come";
 }
 
-TEST(HeldRoom, EndsWhenItIsGivenUp) {
-  HeldRoom room(ApplyMode::kBindings);
+TEST(NodeReservations, EndsWhenItIsGivenUp) {
+  NodeReservations room(ApplyMode::kBindings);
   Snapshot leaving = cluster(), given_up = cluster(true, false);
   room.hold(leaving, {}, 100 * kSecond);
   room.hold(given_up, {}, 101 * kSecond);
   EXPECT_TRUE(is_open(given_up, "b0", "n1"));
 }
 
-TEST(HeldRoom, IsKnownToAnotherAgentAtOnce) {
-  HeldRoom room(ApplyMode::kBindings);
+TEST(NodeReservations, IsKnownToAnotherAgentAtOnce) {
+  NodeReservations room(ApplyMode::kBindings);
   Snapshot free = cluster(false);
   room.hold(free, {}, 100 * kSecond);
   EXPECT_FALSE(is_open(free, "b0", "n1"));
 }
 
-TEST(HeldRoom, OfTheExtenderIsOnlyWhatPodsHaveLeft) {
-  HeldRoom room(ApplyMode::kExtender);
+TEST(NodeReservations, OfTheExtenderIsOnlyWhatPodsHaveLeft) {
+  NodeReservations room(ApplyMode::kExtender);
   Snapshot starts = cluster(false), leaving = cluster(), free = cluster(false);
   room.hold(starts, {}, 100 * kSecond);
   EXPECT_TRUE(is_open(starts, "b0", "n1"));
@@ -83,8 +83,8 @@ TEST(HeldRoom, OfTheExtenderIsOnlyWhatPodsHaveLeft) {
   EXPECT_FALSE(is_open(free, "b0", "n1"));
 }
 
-TEST(HeldRoom, IsNotThatOfOtherSchedulers) {
-  HeldRoom room(ApplyMode::kBindings);
+TEST(NodeReservations, IsNotThatOfOtherSchedulers) {
+  NodeReservations room(ApplyMode::kBindings);
   Snapshot snapshot = cluster();
   room.hold(snapshot, {"muster"}, 100 * kSecond);
   EXPECT_TRUE(is_open(snapshot, "b0", "n1"));

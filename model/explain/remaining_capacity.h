@@ -27,10 +27,10 @@ AfterPlan after_plan(const Problem& problem, const Plan& plan);
 
 // Free amounts and device units of every node, with undo. Filters are not examined here; anti-affinity is, by
 // conflicts().
-class RemainingRoom {
+class RemainingCapacity {
  public:
-  static RemainingRoom empty_cluster(const Problem& problem);
-  static RemainingRoom after(const Problem& problem, const AfterPlan& end);
+  static RemainingCapacity empty_cluster(const Problem& problem);
+  static RemainingCapacity after(const Problem& problem, const AfterPlan& end);
 
   std::span<const NodeIndex> nodes() const { return nodes_; }  // all of them
   std::span<const std::int64_t> free(NodeIndex node) const {
@@ -78,7 +78,7 @@ class RemainingRoom {
   void roll_back(std::size_t mark);
 
  private:
-  explicit RemainingRoom(const Problem& problem);
+  explicit RemainingCapacity(const Problem& problem);
   void change(std::size_t cell, std::int64_t delta);
   void change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta);
   void change_term(AntiAffinityIndex term, NodeIndex node, bool owners, std::int64_t delta);
@@ -113,7 +113,7 @@ struct AlikeNodes {
 };
 using NodeGroups = Indexed<NodeClassIndex, std::vector<AlikeNodes>>;
 // Every node is in one group. Cost: O(nodes x (resources + devices)).
-NodeGroups alike_nodes(const Problem& problem, const RemainingRoom& room);
+NodeGroups alike_nodes(const Problem& problem, const RemainingCapacity& remaining);
 // Each node is a group by itself, since anti-affinity distinguishes nodes with equal free capacity.
 NodeGroups single_nodes(const Problem& problem);
 

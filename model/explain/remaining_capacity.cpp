@@ -1,4 +1,4 @@
-#include "model/explain/reasons_room.h"
+#include "model/explain/remaining_capacity.h"
 
 #include <algorithm>
 #include <functional>
@@ -75,7 +75,7 @@ AfterPlan after_plan(const Problem& problem, const Plan& plan) {
   return end;
 }
 
-RemainingRoom::RemainingRoom(const Problem& problem)
+RemainingCapacity::RemainingCapacity(const Problem& problem)
     : problem_(&problem),
       resource_count_(problem.resource_count),
       has_cells_(2 * problem.inter_pod.anti_affinities.size()) {
@@ -96,45 +96,45 @@ RemainingRoom::RemainingRoom(const Problem& problem)
   }
 }
 
-RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) {
-  RemainingRoom room(problem);
+RemainingCapacity RemainingCapacity::empty_cluster(const Problem& problem) {
+  RemainingCapacity remaining(problem);
   const ResourceIndex count = device_count_resource(problem);
-  if (count.is_none()) return room;
+  if (count.is_none()) return remaining;
   for (const NodeIndex node : problem.nodes.indices()) {  // given as 0 if it is not known which pods hold which
     const NodeClass& node_class = problem.class_of(node);
     if (node_class.devices_closed)
-      room.cells_[room.begin_[node.value()] + count.value()] = as_reported(problem, node_class).device_count;
+      remaining.cells_[remaining.begin_[node.value()] + count.value()] = as_reported(problem, node_class).device_count;
   }
-  return room;
+  return remaining;
 }
 
-RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end) {
-  RemainingRoom room(problem);
+RemainingCapacity RemainingCapacity::after(const Problem& problem, const AfterPlan& end) {
+  RemainingCapacity remaining(problem);
   InterPodCounts inter_pod(problem);
   constexpr std::size_t kAhead = 12;  // there is more of all nodes than the caches hold
   for (const PodIndex pod : problem.pods.indices()) {
     if (const PodIndex later(pod.value() + kAhead); later.value() < problem.pods.size() && end.is_present(later))
-      __builtin_prefetch(&room.cells_[room.begin_[end.node[later].value()]], 1);
+      __builtin_prefetch(&remaining.cells_[remaining.begin_[end.node[later].value()]], 1);
     if (!end.is_present(pod)) continue;
     const NodeIndex node = end.node[pod];
     const PodClass& pod_class = problem.class_of(pod);
-    const std::size_t begin = room.begin_[node.value()];
-    for (std::size_t r = 0; r < room.resource_count_; ++r) room.cells_[begin + r] -= pod_class.request[r];
+    const std::size_t begin = remaining.begin_[node.value()];
+    for (std::size_t r = 0; r < remaining.resource_count_; ++r) remaining.cells_[begin + r] -= pod_class.request[r];
     if (pod_class.gpu.kind != GpuRequestKind::kNone) {
       const DeviceUnits units = share_units(pod_class, problem.class_of(node));
       for (const std::int32_t device : end.devices[pod]) {
-        room.cells_[begin + room.resource_count_ + static_cast<std::size_t>(device)] -= units;
+        remaining.cells_[begin + remaining.resource_count_ + static_cast<std::size_t>(device)] -= units;
       }
     }
-    room.change_anti_affinity(pod_class, node, 1);
+    remaining.change_anti_affinity(pod_class, node, 1);
     if (pod_class.has_ordered_rules()) inter_pod.count(problem, pod_class, node, true);
   }
-  if (problem.has_ordered_rules()) room.inter_pod_ = std::make_shared<const InterPodCounts>(std::move(inter_pod));
-  room.log_.clear();
-  return room;
+  if (problem.has_ordered_rules()) remaining.inter_pod_ = std::make_shared<const InterPodCounts>(std::move(inter_pod));
+  remaining.log_.clear();
+  return remaining;
 }
 
-std::int64_t RemainingRoom::count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const {
+std::int64_t RemainingCapacity::count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const {
   const std::span<const std::int64_t> amounts = free(node);
   std::int64_t most = limit;
   for (std::size_t r = 0; r < resource_count_ && most > 0; ++r) {
@@ -147,7 +147,7 @@ std::int64_t RemainingRoom::count(const PodClass& pod_class, NodeIndex node, std
   return device_count(pod_class, node, most);
 }
 
-std::int64_t RemainingRoom::device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const {
+std::int64_t RemainingCapacity::device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const {
   const NodeClass& node_class = problem_->class_of(node);
   if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0) return 0;
   const std::span<const std::int64_t> units_free = devices(node);
@@ -179,7 +179,7 @@ std::int64_t RemainingRoom::device_count(const PodClass& pod_class, NodeIndex no
   return low;
 }
 
-bool RemainingRoom::conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const {
+bool RemainingCapacity::conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const {
   const auto is_there = [&](AntiAffinityIndex term, bool owners) {
     if (!has_cells_[2 * term.value() + std::size_t{owners}]) return false;
     const DomainIndex domain = problem_->inter_pod.anti_affinities[term].domain_of[node];
@@ -194,12 +194,12 @@ bool RemainingRoom::conflicts_by_terms(const PodClass& pod_class, NodeIndex node
                              [&](AntiAffinityIndex term) { return is_there(term, true); });
 }
 
-void RemainingRoom::put(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+void RemainingCapacity::put(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
   put_amounts(pod_class, node, pods);
   change_anti_affinity(pod_class, node, pods);
 }
 
-void RemainingRoom::put_alone(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+void RemainingCapacity::put_alone(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
   put_amounts(pod_class, node, pods);
   for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) {
     if (!std::ranges::binary_search(pod_class.anti_affinity_matched, term)) continue;
@@ -207,14 +207,14 @@ void RemainingRoom::put_alone(const PodClass& pod_class, NodeIndex node, std::in
   }
 }
 
-void RemainingRoom::put_on(const PodClass& pod_class, NodeIndex node, std::span<const std::size_t> chosen) {
+void RemainingCapacity::put_on(const PodClass& pod_class, NodeIndex node, std::span<const std::size_t> chosen) {
   const DeviceUnits units = chosen.empty() ? 0 : share_units(pod_class, problem_->class_of(node));
   for (const std::size_t device : chosen) change(begin_[node.value()] + resource_count_ + device, -units);
   put_resources(pod_class, node, 1);
   change_anti_affinity(pod_class, node, 1);
 }
 
-void RemainingRoom::put_amounts(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+void RemainingCapacity::put_amounts(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
   if (pod_class.gpu.kind != GpuRequestKind::kNone) {
     if (pod_class.gpu.devices == 1) {
       put_on_fullest(pod_class, node, pods);
@@ -225,13 +225,14 @@ void RemainingRoom::put_amounts(const PodClass& pod_class, NodeIndex node, std::
   put_resources(pod_class, node, pods);
 }
 
-void RemainingRoom::put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+void RemainingCapacity::put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
   for (std::size_t r = 0; r < resource_count_; ++r) {
     if (pod_class.request[r] != 0) change(begin_[node.value()] + r, -pod_class.request[r] * pods);
   }
 }
 
-std::vector<std::vector<std::size_t>> RemainingRoom::device_choices(const PodClass& pod_class, NodeIndex node) const {
+std::vector<std::vector<std::size_t>> RemainingCapacity::device_choices(const PodClass& pod_class,
+                                                                        NodeIndex node) const {
   if (pod_class.gpu.kind == GpuRequestKind::kNone) return {{}};
   const std::span<const std::int64_t> units_free = devices(node);
   std::vector<std::size_t> fitting = fitting_devices(node, share_units(pod_class, problem_->class_of(node)));
@@ -252,7 +253,7 @@ std::vector<std::vector<std::size_t>> RemainingRoom::device_choices(const PodCla
   return choices;
 }
 
-std::vector<std::size_t> RemainingRoom::fitting_devices(NodeIndex node, DeviceUnits units) const {
+std::vector<std::size_t> RemainingCapacity::fitting_devices(NodeIndex node, DeviceUnits units) const {
   const std::span<const std::int64_t> units_free = devices(node);
   std::vector<std::size_t> fitting;
   for (std::size_t device = 0; device < units_free.size(); ++device) {
@@ -262,7 +263,7 @@ std::vector<std::size_t> RemainingRoom::fitting_devices(NodeIndex node, DeviceUn
 }
 
 // The fullest device that fits remains so with each pod, until it is filled.
-void RemainingRoom::put_on_fullest(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+void RemainingCapacity::put_on_fullest(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
   const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
   std::vector<std::size_t> fitting = fitting_devices(node, units);
   const std::span<const std::int64_t> units_free = devices(node);
@@ -274,7 +275,7 @@ void RemainingRoom::put_on_fullest(const PodClass& pod_class, NodeIndex node, st
   }
 }
 
-void RemainingRoom::put_on_emptiest(const PodClass& pod_class, NodeIndex node) {
+void RemainingCapacity::put_on_emptiest(const PodClass& pod_class, NodeIndex node) {
   const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
   std::vector<std::size_t> fitting = fitting_devices(node, units);
   std::ranges::stable_sort(fitting, std::greater<>{}, [&](std::size_t device) { return devices(node)[device]; });
@@ -282,7 +283,7 @@ void RemainingRoom::put_on_emptiest(const PodClass& pod_class, NodeIndex node) {
   for (const std::size_t device : fitting) change(begin_[node.value()] + resource_count_ + device, -units);
 }
 
-void RemainingRoom::take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> pod_devices) {
+void RemainingCapacity::take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> pod_devices) {
   const PodClass& pod_class = problem_->class_of(pod);
   const std::size_t begin = begin_[node.value()];
   for (std::size_t r = 0; r < resource_count_; ++r) {
@@ -296,29 +297,29 @@ void RemainingRoom::take(PodIndex pod, NodeIndex node, std::span<const std::int3
   change_anti_affinity(pod_class, node, -1);
 }
 
-void RemainingRoom::roll_back(std::size_t mark) {
+void RemainingCapacity::roll_back(std::size_t mark) {
   while (log_.size() > mark) {
     cells_[log_.back().cell] -= log_.back().delta;
     log_.pop_back();
   }
 }
 
-void RemainingRoom::change(std::size_t cell, std::int64_t delta) {
+void RemainingCapacity::change(std::size_t cell, std::int64_t delta) {
   cells_[cell] += delta;
   log_.push_back({cell, delta});
 }
 
-void RemainingRoom::change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta) {
+void RemainingCapacity::change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta) {
   for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) change_term(term, node, true, delta);
   for (const AntiAffinityIndex term : pod_class.anti_affinity_matched) change_term(term, node, false, delta);
 }
 
-void RemainingRoom::change_term(AntiAffinityIndex term, NodeIndex node, bool owners, std::int64_t delta) {
+void RemainingCapacity::change_term(AntiAffinityIndex term, NodeIndex node, bool owners, std::int64_t delta) {
   const DomainIndex domain = problem_->inter_pod.anti_affinities[term].domain_of[node];
   if (!domain.is_none()) change(anti_affinity_cell(term, domain, owners), delta);
 }
 
-std::size_t RemainingRoom::anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners) {
+std::size_t RemainingCapacity::anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners) {
   const std::uint64_t key =
       (std::uint64_t{term.value()} << 33U) | (std::uint64_t{domain.value()} << 1U) | std::uint64_t{owners};
   const auto [at, is_new] = anti_affinity_cells_.try_emplace(key, cells_.size());
@@ -327,13 +328,13 @@ std::size_t RemainingRoom::anti_affinity_cell(AntiAffinityIndex term, DomainInde
   return at->second;
 }
 
-NodeGroups alike_nodes(const Problem& problem, const RemainingRoom& room) {
+NodeGroups alike_nodes(const Problem& problem, const RemainingCapacity& remaining) {
   NodeGroups groups(problem.node_classes.size());
   std::vector<std::uint64_t> signature;
   for (const NodeClassIndex index : problem.node_classes.indices()) {
     SequenceTable rooms;
     for (const NodeIndex node : problem.node_classes[index].nodes) {
-      const std::span<const std::int64_t> free = room.free(node), devices = room.devices(node);
+      const std::span<const std::int64_t> free = remaining.free(node), devices = remaining.devices(node);
       signature.assign(free.begin(), free.end());
       signature.insert(signature.end(), devices.begin(), devices.end());
       std::sort(signature.begin() + std::ssize(free), signature.end());
