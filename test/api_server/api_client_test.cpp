@@ -95,10 +95,7 @@ TEST(ApiClient, AnErrorNamesMethodPathAndReason) {
 }
 
 TEST(ApiClient, AnAnswerThatIsNoneIsAnError) {
-  std::string bytes;
-  FakeServer server([&](const FakeRequest&) { return raw(bytes); });
   boost::asio::io_context io;
-  ApiClient client(io, address_of(server), steady(), {.max_header_bytes = 8192, .max_body_bytes = 1000});
   for (const auto& [sent, expected] : std::vector<std::pair<std::string, std::string>>{
            {"", "closed without an answer"},
            {"garbage\r\n\r\n", "not valid HTTP"},
@@ -110,7 +107,8 @@ TEST(ApiClient, AnAnswerThatIsNoneIsAnError) {
            {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + std::string(10'000, 'x'), "not valid HTTP"},
            {"HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'x'), "longer than 1000 bytes"},
        }) {
-    bytes = sent;
+    FakeServer server([bytes = sent](const FakeRequest&) { return raw(bytes); });
+    ApiClient client(io, address_of(server), steady(), {.max_header_bytes = 8192, .max_body_bytes = 1000});
     const ApiResponse answer = get(io, client, "/x");
     EXPECT_EQ(answer.status, 0U) << sent.substr(0, 80);
     EXPECT_TRUE(answer.error.starts_with("GET /x: ")) << answer.error;
