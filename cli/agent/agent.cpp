@@ -5,7 +5,6 @@
 #include <csignal>
 #include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "cli/agent/advice.h"
 #include "cli/agent/extender/side.h"
 #include "cli/agent/leadership.h"
+#include "cli/agent/log.h"
 #include "cli/agent/nominations.h"
 #include "cli/agent/planning/planner.h"
 #include "cli/agent/planning/staleness.h"
@@ -83,20 +83,24 @@ class Agent::Implementation {
  public:
   Implementation(const AgentOptions& options, Console& console, const std::string& worker_program)
       : options_(options),
-        console_(console),
+        log_(console, options.dry_run),
         client_(io_, options.address, Steady::now),
         time_(client_, [this](const std::string& sentence) { warn(sentence); }),
         watch_(client_, Steady::now, watch_options(options.reader.kubernetes),
                {[this] { consider(); },
                 [this](const std::string& sentence, bool is_failure) {
-                  is_failure ? warn(sentence) : say(Severity::kInformation, sentence);
+                  is_failure ? warn(sentence) : log_.say(Severity::kInformation, sentence);
                 }}),
         runner_(client_, options, Steady::now,
-                {[this](const Act& act, const std::string& error) { note_act(act, error); },
+                {[this](const Act& act, const std::string& error) {
+                   log_.note(act, error);
+                   if (!error.empty()) publish();
+                 },
                  [this] { return leads() && interrupted().empty(); }}),
-        notes_{{client_, options.identity, [this] { return time_.text(); },
-                [this](const std::string& sentence) { warn(sentence); }},
-               {client_, options.dry_run, [this](const std::string& sentence) { warn(sentence); }}},
+        waiting_(
+            client_, options.identity, [this] { return time_.text(); },
+            [this](const std::string& sentence) { warn(sentence); }),
+        staleness_(client_, options.dry_run, [this](const std::string& sentence) { warn(sentence); }),
         status_(options, Steady::now),
         timer_(io_) {
     planner_.emplace(
@@ -106,7 +110,7 @@ class Agent::Implementation {
     leadership_.emplace(
         client_, *options.lease, options.identity, Steady::now,
         Leadership::Handlers{[this] { consider(); },
-                             [this](const std::string& sentence) { say(Severity::kInformation, sentence); },
+                             [this](const std::string& sentence) { log_.say(Severity::kInformation, sentence); },
                              [this] { return time_.text(); }});
   }
 
@@ -121,9 +125,10 @@ class Agent::Implementation {
       });
       stop();
     });
-    say(Severity::kInformation, fmt::format("watching {}; health, metrics and report on {}; mode {}{}",
-                                            options_.address.text(), http::name_of_listener(options_.listen, listener),
-                                            apply_mode_name(options_.mode), options_.dry_run ? ", dry run" : ""));
+    log_.say(Severity::kInformation,
+             fmt::format("watching {}; health, metrics and report on {}; mode {}{}", options_.address.text(),
+                         http::name_of_listener(options_.listen, listener), apply_mode_name(options_.mode),
+                         options_.dry_run ? ", dry run" : ""));
     consider();  // so that the status says from the start what it waits for
     time_.start([this] {
       watch_.start();
@@ -156,21 +161,19 @@ class Agent::Implementation {
     Steady::time_point begun{};
     Steady::time_point again_at = Steady::time_point::max();  // even if nothing changes
     std::string blocked;                                      // see AgentState
-    std::string last_warning;                                 // see AgentState
-    std::set<std::string> remarks;                            // on what acts leave out, that were told
   };
 
   bool open_extender() {
     const Result<int> listener = http::open_listener(options_.extender_listen, true);
     if (!listener) {
-      console_.say(Severity::kError, escaped(listener.error().message));
+      log_.say(Severity::kError, listener.error().message);
       return false;
     }
     extender_.emplace(*listener, options_, client_, [this](const std::string& sentence, bool is_failure) {
-      say(is_failure ? Severity::kWarning : Severity::kInformation, sentence);
+      log_.say(is_failure ? Severity::kWarning : Severity::kInformation, sentence);
     });
-    say(Severity::kInformation,
-        fmt::format("kube-scheduler's extender on {}", http::name_of_listener(options_.extender_listen, *listener)));
+    log_.say(Severity::kInformation, fmt::format("kube-scheduler's extender on {}",
+                                                 http::name_of_listener(options_.extender_listen, *listener)));
     return true;
   }
 
@@ -232,7 +235,7 @@ class Agent::Implementation {
     if (cycle_.is_stopping) return;
     status_.publish(plan);
     if (plan.answer.is_error) {
-      ++counts_.unreadable;
+      log_.count_unreadable();
       warn(fmt::format("no plan: {}: {}", plan.answer.error.path, plan.answer.error.message));
       // A lack of memory passes; what fails again and again is tried less and less often.
       if (plan.answer.error.code == ErrorCode::kInternalError)
@@ -240,11 +243,11 @@ class Agent::Implementation {
       return end();
     }
     cycle_.defects = 0;
-    ++counts_.plans;
-    if (options_.are_events_written && leads()) notes_.waiting.tell(plan.pods->waiting, watch_.objects());
+    log_.count_plan();
+    if (options_.are_events_written && leads()) waiting_.tell(plan.pods->waiting, watch_.objects());
     if (options_.marks == GroupMarking::kMarked && leads() && !options_.dry_run)
-      notes_.waiting.mark(plan.pods->waiting, watch_.objects());
-    if (leads()) notes_.staleness.write(plan.staleness.notes, time_.text(), watch_.objects());
+      waiting_.mark(plan.pods->waiting, watch_.objects());
+    if (leads()) staleness_.write(plan.staleness.notes, time_.text(), watch_.objects());
     if (plan.staleness.next)
       cycle_.again_at = cycle_.begun + std::chrono::nanoseconds(*plan.staleness.next - plan.cluster->time);
     if (options_.mode == ApplyMode::kNone) return end();
@@ -264,12 +267,12 @@ class Agent::Implementation {
 
   void carry_out(const Result<exporting::ExportedPlan>& exported, const PlannedPods& pods) {
     if (!exported) {
-      ++counts_.stale;
-      say(Severity::kInformation, fmt::format("the plan is not carried out: {}", exported.error().message));
+      log_.count_stale();
+      log_.say(Severity::kInformation, fmt::format("the plan is not carried out: {}", exported.error().message));
       cycle_.again_at = Steady::now();
       return end();
     }
-    for (const std::string& remark : exported->remarks) remark_on(remark);
+    for (const std::string& remark : exported->remarks) log_.remark(remark);
     if (extender_) extender_->publish(pods, *exported);
     runner_.run(groups(*exported, pods), [this](const ActsDone& done) { acted(done); });
   }
@@ -291,7 +294,7 @@ class Agent::Implementation {
   }
 
   void acted(const ActsDone& done) {
-    counts_.held_back += done.held_back;
+    log_.count_held_back(done.held_back);
     if (done.refused > 0) cycle_.again_at = std::min(cycle_.again_at, Steady::now() + options_.period);
     if (done.held_back > 0) cycle_.again_at = std::min(cycle_.again_at, done.next);
     end();
@@ -304,38 +307,10 @@ class Agent::Implementation {
 
   // --- what it tells
 
-  void note_act(const Act& act, const std::string& error) {
-    const bool is_start = act.kind == ActKind::kStart;
-    if (act.kind == ActKind::kTakeBack) {
-      ++counts_.taken_back;
-      return say(Severity::kWarning, fmt::format("the BindRequest {} has failed and is taken back{}{}", act.pod(),
-                                                 error.empty() ? "" : ": ", error));
-    }
-    if (act.kind == ActKind::kNominate) {
-      if (!error.empty()) warn(fmt::format("the node of {} cannot be named: {}", act.pod(), error));
-      return;
-    }
-    ++(!error.empty() ? counts_.refused : is_start ? counts_.started : counts_.evicted);
-    const std::string gang = act.object.gang.empty() ? "" : (is_start ? ", of " : ", for ") + act.object.gang;
-    const std::string what = fmt::format("{} {} {} {}{}", is_start ? "start" : "evict", act.pod(),
-                                         is_start ? "on" : "from", act.object.node, gang);
-    say(error.empty() ? Severity::kInformation : Severity::kWarning,
-        error.empty() ? what + (options_.dry_run ? " (dry run)" : "") : fmt::format("{}: refused: {}", what, error));
-  }
-
-  // What the acts leave out; each once until another one comes.
-  void remark_on(const std::string& remark) {
-    if (!cycle_.remarks.insert(remark).second) return;
-    say(Severity::kInformation, "of the plan: " + remark);
-  }
-
   void warn(const std::string& sentence) {
-    ++counts_.messages;
-    cycle_.last_warning = sentence;
-    say(Severity::kWarning, sentence);
+    log_.warn(sentence);
     publish();
   }
-  void say(Severity severity, const std::string& sentence) { console_.say(severity, escaped(sentence)); }
 
   void publish() {
     AgentState state;
@@ -347,16 +322,16 @@ class Agent::Implementation {
     state.objects = objects.objects();
     state.bytes = objects.bytes();
     state.blocked = cycle_.blocked;
-    state.last_warning = cycle_.last_warning;
+    state.last_warning = log_.last_warning();
     state.kinds = objects.reports();
-    state.counts = counts_;
+    state.counts = log_.counts();
     status_.publish(std::move(state));
   }
 
   // What is being written is still answered; the Lease is given up.
   void stop() {
     cycle_.is_stopping = true;
-    say(Severity::kInformation, "stopping");
+    log_.say(Severity::kInformation, "stopping");
     timer_.cancel();
     if (extender_) extender_->block("it is stopping");
     time_.stop();
@@ -368,7 +343,7 @@ class Agent::Implementation {
   }
 
   const AgentOptions& options_;
-  Console& console_;
+  AgentLog log_;
   boost::asio::io_context io_{1};
   api_server::ApiClient client_;
   ServerTime time_;
@@ -376,14 +351,11 @@ class Agent::Implementation {
   std::optional<AgentPlanner> planner_;
   std::optional<Leadership> leadership_;
   ActRunner runner_;
-  struct Notes {
-    Adviser waiting;
-    StalenessWriter staleness;
-  } notes_;
+  Adviser waiting_;
+  StalenessWriter staleness_;
   AgentStatus status_;
   boost::asio::steady_timer timer_;
   std::optional<ExtenderSide> extender_;
-  AgentCounts counts_;
   Cycle cycle_;
 };
 

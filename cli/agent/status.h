@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/agent/log.h"
 #include "cli/agent/planning/options.h"
 #include "cli/agent/planning/planner.h"
 #include "cli/serve/http_date.h"
@@ -18,15 +19,6 @@
 #include "io/http/service.h"
 
 namespace muster::cli {
-
-// Counted since the start.
-struct AgentCounts {
-  std::int64_t plans = 0, unreadable = 0;  // objects that no plan can be made of
-  std::int64_t stale = 0;                  // plans that the cluster had outrun when they were to be carried out
-  std::int64_t started = 0, evicted = 0, refused = 0, held_back = 0;  // pods
-  std::int64_t taken_back = 0;                                        // BindRequests that had failed
-  std::int64_t messages = 0;                                          // failures of watches, Leases and Events
-};
 
 // What it looks like now, published by the agent's thread.
 struct AgentState {
