@@ -46,9 +46,10 @@ class Placing {
   // over come last.
   PlacingOutcome run() {
     if (input_.adds_to_plan) note_earlier();
-    claims_ = room_.is_allowed() && input_.order.claims == ClaimTime::kAtOnce;
+    const bool may_claim = problem_.snapshot->policy.actions.place;
+    claims_ = may_claim && input_.order.claims == ClaimTime::kAtOnce;
     run_passes();
-    if (room_.is_allowed() && !claims_) {
+    if (may_claim && !claims_) {
       if (input_.before_claims && !has_stopped()) input_.before_claims();
       claims_ = true;
       run_passes();
@@ -77,7 +78,7 @@ class Placing {
     std::int32_t rank = 0;
     for (const GangSequence::Section& section : sequence_.sections()) {
       for (const GangEntry& entry : sequence_.entries(section))
-        if (is_anything_present(state_, entry.gang)) room_.note_placed(entry.gang, rank);
+        if (is_anything_present(state_, entry.gang)) room_.context().ranks.note(entry.gang, rank);
       ++rank;
     }
   }
@@ -186,14 +187,14 @@ class Placing {
     const WaitingGang& gang = sequence_.gang_of(entry);
     admission_.count(entry.queue, gang.minimum);
     if (present_ && entry.shape >= 0) present_->note_minimum(gang);
-    room_.note_placed(entry.gang, rank_);
+    room_.context().ranks.note(entry.gang, rank_);
   }
 
   // False if its minimum cannot fit whatever is tried. Gangs with a shape set no minResources.
   bool may_fit(const GangEntry& entry) const {
-    if (entry.shape < 0) return room_.min_resources_hold(entry.gang);
+    if (entry.shape < 0) return room_.context().min_resources_hold(entry.gang);
     const std::int32_t missing = entry.needed - state_.members(entry.leaf);
-    return room_.devices_fit_total(problem_.pod_classes[sequence_.gang_of(entry).pod_class], missing);
+    return devices_fit_total(state_, problem_.pod_classes[sequence_.gang_of(entry).pod_class], missing);
   }
 
   bool is_minimum_admitted(const GangEntry& entry) {
@@ -207,7 +208,7 @@ class Placing {
   template <class Place>
   bool keep_rules(const Place& place) {
     const auto before = state_.checkpoint();
-    if (place() && room_.rules_hold()) return true;
+    if (place() && room_.context().rules_hold()) return true;
     state_.rollback(before);
     return false;
   }
@@ -223,7 +224,7 @@ class Placing {
         if (should_stop()) return;
         if (admission_.admits(entry.queue, unit) && keep_rules([&] { return placer_.place_pod(pod); })) {
           admission_.count(entry.queue, unit);
-          room_.note_placed(pod, rank_);
+          room_.context().ranks.note(pod, rank_);
         } else {
           skipped = problem_.pods[pod].pod_class;
         }
@@ -255,7 +256,7 @@ class Placing {
 
   void note_claim(const GangEntry& entry, const WorkPair& unit) {
     admission_.count(entry.queue, unit);
-    room_.note_placed(entry.gang, rank_);
+    room_.context().ranks.note(entry.gang, rank_);
     failures_.note_claim();
   }
 

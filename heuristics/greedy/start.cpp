@@ -41,9 +41,7 @@ Start::Attempt::Attempt(const StartContext& context, const PlacingOrder& order, 
     : state(std::move(from)),
       chooser(state, context.bounds, order.nodes),
       placer(state, context.bounds, chooser, order.pods),
-      room({context.problem, context.shares, context.bounds, context.rules, state, chooser, placer, stop,
-            &context.levels},
-           std::move(evictions)) {}
+      room({context.rules, placer, stop, std::move(evictions), &context.levels}) {}
 
 Start::Start(const StartContext& context, const PlacingOrder& order, const StartStops& stops)
     : context_(context),
@@ -72,7 +70,7 @@ Plan Start::run() {
 
 bool Start::has_evicted() const {
   MUSTER_REQUIRE(attempt_ != nullptr);
-  return attempt_->room.has_evicted();
+  return attempt_->room.context().ledger.has_evicted();
 }
 
 std::optional<Plan> Start::exchange_victims(const StopRequest& stop) {
@@ -80,7 +78,7 @@ std::optional<Plan> Start::exchange_victims(const StopRequest& stop) {
   stop_room_ = stop;
   attempt_->room.exchange_victims();
   attempt_->room.reprieve();
-  OrderedPlan made = ordered_plan_of(problem_, attempt_->state, attempt_->room.evictions());
+  OrderedPlan made = ordered_plan_of(problem_, attempt_->state, attempt_->room.context().ledger.evictions());
   return made.unbound.empty() ? std::optional(std::move(made.plan)) : std::nullopt;
 }
 
@@ -128,11 +126,11 @@ std::optional<OrderedPlan> Start::attempt(bool walks_all) {
   const PlacingOutcome outcome = place_all(input, attempt_->state, attempt_->placer, attempt_->room);
   if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
   is_complete_ = outcome == PlacingOutcome::kComplete;
-  has_left_claims_ = attempt_->room.has_stopped();
+  has_left_claims_ = attempt_->room.context().stop.is_raised();
   stop_room_ = stops_.all;
   attempt_->room.reprieve();
   find_unfinished();
-  return ordered_plan_of(problem_, attempt_->state, attempt_->room.evictions());
+  return ordered_plan_of(problem_, attempt_->state, attempt_->room.context().ledger.evictions());
 }
 
 // From the snapshot, without the stale gangs that have to leave, and with what the earlier plan does.
@@ -154,7 +152,7 @@ void Start::begin_attempt() {
 }
 
 void Start::report_placed() const {
-  OrderedPlan made = ordered_plan_of(problem_, attempt_->state, attempt_->room.evictions());
+  OrderedPlan made = ordered_plan_of(problem_, attempt_->state, attempt_->room.context().ledger.evictions());
   if (!made.unbound.empty()) return;
   Levels levels = value_of(made.plan);
   on_placed_({std::move(made.plan), std::move(levels), true});

@@ -24,6 +24,10 @@ class GangPlacer {
   GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChooser& chooser,
              PodOrder order = PodOrder::kBigFirst);
 
+  ClusterState& state() { return state_; }
+  const QueueBounds& bounds() const { return bounds_; }
+  const NodeChooser& chooser() const { return chooser_; }
+
   // Whether any pod of the gang may be placed at all: rules QueueExists and Timeout, and the `place` action.
   bool may_place(GangIndex gang) const;
 

@@ -38,8 +38,7 @@ PlanBuilder::PlanBuilder(const Problem& problem, const FairShares& shares)
       reservations_(problem, state_, bounds_),
       chooser_(state_, bounds_, node_rule(problem), reservations_),
       placer_(state_, bounds_, chooser_),
-      stale_(settle_stale()),
-      room_({problem, shares, bounds_, rules_, state_, chooser_, placer_, no_stop_}, stale_) {}
+      room_({rules_, placer_, no_stop_, settle_stale()}) {}
 
 std::vector<GangIndex> PlanBuilder::waiting() const {
   std::vector<GangIndex> gangs;
@@ -69,7 +68,7 @@ void PlanBuilder::grow(const std::vector<GangIndex>& gangs) {
 }
 
 bool PlanBuilder::claim_minimum(GangIndex gang) {
-  if (!room_.is_allowed()) return false;
+  if (!problem_.snapshot->policy.actions.place) return false;
   const std::optional<Shape> shape = shape_of(gang);
   if (shape && refused_.contains(*shape)) return false;
   if (room_.claim_minimum(gang, 0)) {
@@ -88,7 +87,7 @@ bool PlanBuilder::reserve(GangIndex gang) {
 
 Plan PlanBuilder::plan() {
   room_.reprieve();
-  return plan_of(problem_, state_, room_.evictions());
+  return plan_of(problem_, state_, room_.context().ledger.evictions());
 }
 
 std::optional<PlanBuilder::Shape> PlanBuilder::shape_of(GangIndex index) const {
@@ -119,7 +118,8 @@ template <class Place>
 bool PlanBuilder::keep_rules(GangIndex gang, const Place& place) {
   const auto before = state_.checkpoint();
   const MicroGpu used = gpus_of_queue(gang);
-  if (place() && (!room_.has_evicted() || room_.rules_hold()) && reservations_.count(gang, gpus_of_queue(gang) - used))
+  if (place() && (!room_.context().ledger.has_evicted() || room_.context().rules_hold()) &&
+      reservations_.count(gang, gpus_of_queue(gang) - used))
     return true;
   state_.rollback(before);
   return false;

@@ -81,7 +81,6 @@ class PlanBuilder {
   AdmittedNodes chooser_;
   placement::GangPlacer placer_;
   StopRequest no_stop_;
-  std::vector<PlannedEviction> stale_;
   preemption::PreemptionPlanner room_;
   std::set<Shape> misfits_, refused_;
 };

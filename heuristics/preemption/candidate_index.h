@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <span>
@@ -11,14 +13,99 @@
 #include <vector>
 
 #include "heuristics/preemption/candidate_builder.h"
-#include "heuristics/preemption/candidate_capacity.h"
-#include "heuristics/preemption/candidate_ranking.h"
-#include "heuristics/preemption/eligibility.h"
-#include "heuristics/preemption/inputs.h"
+#include "heuristics/preemption/claim.h"
+#include "heuristics/preemption/context.h"
 #include "heuristics/state/cluster_state.h"
+#include "model/base/index.h"
+#include "model/base/require.h"
 #include "model/problem/problem.h"
 
 namespace muster::preemption {
+
+// The order in which nodes are worth a search for victims, by sums of devices (or of cpu) alone.
+class CandidateOrder {
+ public:
+  // Both must outlive it.
+  CandidateOrder(const PreemptionContext& context, const ClearableCapacity& capacity)
+      : context_(context), problem_(context.problem), state_(context.state), capacity_(capacity) {}
+
+  // The nodes (empty: all) that the pod may run on, in ascending order of the likely loss and moves. For a displaced
+  // pod only nodes where enough may be evicted. Requires that the claim evicts, with its least losses, and that the
+  // capacity has begun a scan. Cost: O(nodes log nodes + pods on nodes that have changed).
+  std::vector<NodeIndex> by_promise(const Claim& claim, PodIndex pod, std::span<const NodeIndex> nodes);
+  // A lower bound of the work on the node that has to be moved for the pod to fit, in weighted work: that on the
+  // devices that lack least. Cost: O(devices), once for all pods of a class until the node changes.
+  Work least_moved(PodIndex pod, NodeIndex node);
+
+ private:
+  // On a node, the amounts of the pods whose eviction costs least.
+  struct LeavingSums {
+    std::uint32_t node_version = static_cast<std::uint32_t>(-1);
+    DeviceUnits devices = 0;
+    Amount cpu = 0;
+  };
+  struct LeastMoved {
+    bool is_known = false;
+    std::uint32_t node_version = 0;
+    Work work = 0;
+  };
+
+  Amount lacking_on(const PodClass& pod_class, NodeIndex node);
+  Amount leaving_on(const Claim& claim, const PodClass& pod_class, NodeIndex node);
+  void find_leaving_sums(const Claim& claim);
+
+  const PreemptionContext& context_;
+  const Problem& problem_;
+  const ClusterState& state_;
+  const ClearableCapacity& capacity_;
+  std::map<std::vector<std::int64_t>, Indexed<NodeIndex, LeavingSums>> leaving_sums_;  // by what decides which leave
+  Indexed<NodeIndex, LeavingSums>* leaving_now_ = nullptr;                             // those of the current scan
+  PodClassIndex least_moved_of_ = PodClassIndex::none();  // the class for which least_moved_ is known
+  Indexed<NodeIndex, LeastMoved> least_moved_;            // none before the first scan
+  std::vector<DeviceUnits> lacking_;                      // for lacking_on
+};
+
+// The cheapest few of many candidates.
+//
+// Of the added candidates the cheapest, equal ones in the order of their nodes. Cost: O(log most) for each that is
+// added, O(1) for one that is too expensive.
+class CandidateShortlist {
+ public:
+  // Requires most > 0.
+  explicit CandidateShortlist(std::size_t most) : most_(most) { MUSTER_REQUIRE(most > 0); }
+
+  // The candidate must outlive the list.
+  void add(const NodeCandidate& candidate) {
+    if (excludes(candidate.cost, candidate.node)) return;
+    heap_.push_back(&candidate);
+    std::ranges::push_heap(heap_, {}, rank_of);
+    if (heap_.size() <= most_) return;
+    std::ranges::pop_heap(heap_, {}, rank_of);
+    heap_.pop_back();
+  }
+  // The list keeps the candidate.
+  void add_own(NodeCandidate candidate) { add(own_.emplace_back(std::move(candidate))); }
+
+  // Whether the node, at that cost or more, would not be among the cheapest.
+  bool excludes(const VictimCost& cost, NodeIndex node) const {
+    return heap_.size() == most_ && rank_of(heap_.front()) < std::tie(cost, node);
+  }
+  bool is_empty() const { return heap_.empty(); }
+  std::vector<const NodeCandidate*> in_order() const {
+    std::vector<const NodeCandidate*> candidates = heap_;
+    std::ranges::sort(candidates, {}, rank_of);
+    return candidates;
+  }
+
+ private:
+  static std::tuple<const VictimCost&, const NodeIndex&> rank_of(const NodeCandidate* candidate) {
+    return std::tie(candidate->cost, candidate->node);
+  }
+
+  std::size_t most_;
+  std::vector<const NodeCandidate*> heap_;  // the most expensive first
+  std::deque<NodeCandidate> own_;
+};
 
 // The candidate of each node, kept from one pod to the next equivalent pod.
 //
@@ -175,55 +262,56 @@ class CheapestFirst {
   Indexed<NodeIndex, Listed> listed_;  // none before the first clear()
 };
 
-// Each scan adds candidates to the shortlist, until the stop flag is raised. Candidates on a list are valid until the
-// next scan with the same index.
+// Each scan adds candidates to the shortlist, until the context's stop flag is raised. Candidates on a list are valid
+// until the next scan with the same index.
 class CandidateIndex {
  public:
-  // All must outlive it.
-  CandidateIndex(const PreemptionInputs& inputs, const Claim& claim, const PlacementRanks& ranks,
-                 const VictimEligibility& eligibility, CandidateBuilder& builder, ClearableCapacity& capacity,
-                 CandidateOrder& ranking, StopFlag& stop);
+  // The context must outlive it.
+  explicit CandidateIndex(PreemptionContext& context)
+      : context_(context),
+        problem_(context.problem),
+        state_(context.state),
+        builder_(context),
+        ranking_(context, builder_.capacity()),
+        cache_(problem_.nodes.size()),
+        cheapest_(problem_.nodes.size()) {}
 
-  // All of the nodes (empty: of the cluster) that can be cleared. Cost: O(nodes), and that of the builder for those
-  // that have changed since the last scan for an equivalent pod.
-  void scan(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
+  using Nodes = std::span<const NodeIndex>;  // empty: all nodes of the cluster
+  // All of the nodes that can be cleared. Cost: O(nodes), and that of the builder for those that have changed since the
+  // last scan for an equivalent pod.
+  void scan(const Claim& claim, PodIndex pod, Nodes nodes, CandidateShortlist& shortlist);
   // The cheapest candidate of each kind, where no victim can be moved. Cost: O(kinds + nodes changed) if the last scan
   // was for an equivalent pod and `nodes` is empty; else that of scan.
-  void scan_cheapest(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
-  // Of the nodes that can be cleared only the most promising, by the least losses as last found. Requires that the
-  // claim evicts.
-  void scan_promising(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
+  void scan_cheapest(const Claim& claim, PodIndex pod, Nodes nodes, CandidateShortlist& shortlist);
+  // Of the nodes that can be cleared only the most promising. Requires that the claim evicts, with its least losses.
+  void scan_promising(const Claim& claim, PodIndex pod, Nodes nodes, CandidateShortlist& shortlist);
+  // The same of candidates that depend on what is being displaced, and are not kept: the cheapest come first.
+  std::vector<NodeCandidate> promising_once(const Claim& claim, PodIndex pod, Nodes nodes);
   // The nodes that moves alone can clear, except those where more has to be moved than on the shortlist. Requires that
   // no anti-affinity, affinity or spread concerns the pod.
-  void scan_by_moves(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
+  void scan_by_moves(const Claim& claim, PodIndex pod, Nodes nodes, CandidateShortlist& shortlist);
   // The same, where pods of the plan may give way, too.
-  void scan_by_moves_and_swaps(PodIndex pod, std::span<const NodeIndex> nodes, CandidateShortlist& shortlist);
+  void scan_by_moves_and_swaps(const Claim& claim, PodIndex pod, Nodes nodes, CandidateShortlist& shortlist);
 
   // The node has been put back as it was when its candidate was found.
   void refresh(NodeIndex node) { cache_.refresh(state_, node); }
 
  private:
-  bool may_keep(PodIndex pod) const;
-  CandidateKey key_of(PodIndex pod) const;
+  CandidateKey key_of(const Claim& claim, PodIndex pod) const;
   VictimKind kind_of(const NodeCandidate& candidate) const;
-  const NodeCandidate* known(PodIndex pod, NodeIndex node);
-  void scan_listed(PodIndex pod, CandidateShortlist& shortlist);
+  const NodeCandidate* known(const Claim& claim, PodIndex pod, NodeIndex node);
   std::vector<NodeIndex> unlisted(bool is_new);
-  void list(PodIndex pod, NodeIndex node);
-  const NodeCandidate* cheapest_of(std::size_t kind, PodIndex pod);
+  void list(const Claim& claim, PodIndex pod, NodeIndex node);
+  const NodeCandidate* cheapest_of(std::size_t kind, const Claim& claim, PodIndex pod);
   template <class Visit>
-  void for_each_by_least_moved(PodIndex pod, std::span<const NodeIndex> nodes, const CandidateShortlist& shortlist,
+  void for_each_by_least_moved(const Claim& claim, PodIndex pod, Nodes nodes, const CandidateShortlist& shortlist,
                                bool swaps, const Visit& visit);
 
+  PreemptionContext& context_;
   const Problem& problem_;
   const ClusterState& state_;
-  const Claim& claim_;
-  const PlacementRanks& ranks_;
-  const VictimEligibility& eligibility_;
-  CandidateBuilder& builder_;
-  ClearableCapacity& capacity_;
-  CandidateOrder& ranking_;
-  StopFlag& stop_;
+  CandidateBuilder builder_;
+  CandidateOrder ranking_;
   CandidateCache<NodeCandidate> cache_;
   CheapestFirst<VictimCost> cheapest_;  // of one key of the cache
   std::vector<NodeIndex> not_listed_;   // nodes outside that list that may nevertheless take the pod

@@ -20,14 +20,14 @@ bool has_limits(const QueueBounds& bounds) {
 
 }  // namespace
 
-EvictionLedger::EvictionLedger(const PreemptionInputs& inputs, const Claim& claim, std::vector<PlannedEviction> stale)
-    : problem_(inputs.problem),
-      state_(inputs.state),
-      rules_(inputs.rules),
-      claim_(claim),
+EvictionLedger::EvictionLedger(const EvictionRules& rules, ClusterState& state, const QueueBounds& bounds,
+                               std::vector<PlannedEviction> stale)
+    : problem_(state.problem()),
+      state_(state),
+      rules_(rules),
       log_(problem_.pods.size()),
       stale_(std::move(stale)),
-      is_local_(!has_limits(inputs.bounds)) {}
+      is_local_(!has_limits(bounds)) {}
 
 EvictionLedger::Checkpoint EvictionLedger::begin_attempt() {
   gave_way_.clear();
@@ -50,7 +50,7 @@ bool EvictionLedger::obeys_rules() const {
   return !has_evicted_ || rules_.surely_hold(state_, kinds_) || rules_.hold(state_, evictions());
 }
 
-void EvictionLedger::take(const std::vector<PodIndex>& pods) {
+void EvictionLedger::take(const std::vector<PodIndex>& pods, const Claim& claim) {
   constexpr std::array kReasons{EvictionReason::kConsolidate, EvictionReason::kConsolidate, EvictionReason::kPreempt,
                                 EvictionReason::kReclaim};
   for (const PodIndex pod : pods) {
@@ -59,7 +59,7 @@ void EvictionLedger::take(const std::vector<PodIndex>& pods) {
     if (fit::is_pending(problem_.pods[pod])) {
       gave_way_.push_back(problem_.pods[pod].gang);
     } else {
-      record({pod, kReasons[static_cast<std::size_t>(claim_.mode)], claim_.claimant});
+      record({pod, kReasons[static_cast<std::size_t>(claim.mode)], claim.claimant});
       is_local_ = is_local_ && (problem_.gangs[problem_.pods[pod].gang].pods.size() == 1 ||
                                 !has_waiting_pod(state_, problem_.pods[pod].gang));
     }
@@ -90,15 +90,13 @@ std::vector<PlannedEviction> EvictionLedger::evictions() const {
   return result;
 }
 
-std::int64_t EvictionLedger::moves() const {
-  return std::ranges::count_if(log_.entries(), [&](const PlannedEviction& eviction) {
-    return state_.is_present(eviction.pod) && !is_home(state_, eviction.pod);
-  });
-}
-
 bool EvictionLedger::may_move_more(std::size_t pods) const {
   const auto& most = problem_.snapshot->policy.max_moves;
-  return !most || moves() + static_cast<std::int64_t>(pods) <= *most;
+  if (!most) return true;
+  const auto moves = std::ranges::count_if(log_.entries(), [&](const PlannedEviction& eviction) {
+    return state_.is_present(eviction.pod) && !is_home(state_, eviction.pod);
+  });
+  return moves + static_cast<std::int64_t>(pods) <= *most;
 }
 
 std::int64_t EvictionLedger::evicted_loss() const {

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "heuristics/preemption/eligibility.h"
+#include "heuristics/preemption/claim.h"
 #include "heuristics/preemption/eviction_rules.h"
-#include "heuristics/preemption/inputs.h"
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
+#include "heuristics/state/fit.h"
 #include "model/base/index.h"
 #include "model/problem/problem.h"
 
@@ -72,15 +72,16 @@ class EvictionLedger {
     bool has_evicted = false;
   };
   // `stale`: evictions that are settled already. The others must outlive the ledger.
-  EvictionLedger(const PreemptionInputs& inputs, const Claim& claim, std::vector<PlannedEviction> stale);
+  EvictionLedger(const EvictionRules& rules, ClusterState& state, const QueueBounds& bounds,
+                 std::vector<PlannedEviction> stale);
 
-  // Takes the pods that are present off the state, for the claim under way.
-  void take(const std::vector<PodIndex>& pods);
+  // Takes the pods that are present off the state, for the claim.
+  void take(const std::vector<PodIndex>& pods, const Claim& claim);
   // Records decisions that were made elsewhere; the state already is as they leave it.
   void adopt(const std::vector<PlannedEviction>& evictions);
   // Those whose claimant is not placed after all get another, if one may evict them.
   void name_claimants();
-  // An attempt begins that may evict or move pods: from now on rules of evictions have to be checked.
+  // From now on rules of evictions have to be checked.
   void expect_evictions() { has_evicted_ = true; }
   bool has_evicted() const { return has_evicted_; }
 
@@ -112,12 +113,10 @@ class EvictionLedger {
 
  private:
   void record(const PlannedEviction& eviction);
-  std::int64_t moves() const;
 
   const Problem& problem_;
   ClusterState& state_;
   const EvictionRules& rules_;
-  const Claim& claim_;
   EvictionLog log_;
   EvictedKinds kinds_;  // of all attempts, those that failed, too
   std::vector<PlannedEviction> stale_;

@@ -107,11 +107,6 @@ std::uint64_t EvictionRules::claimant_kind(GangIndex gang) const {
 void EvictionRules::make_survey() const {
   const std::lock_guard lock(surveying_);
   if (is_surveyed_.load(std::memory_order_relaxed)) return;
-  look_around();
-  is_surveyed_.store(true, std::memory_order_release);
-}
-
-void EvictionRules::look_around() const {
   survey_.lowest_running.assign(problem_.queues.size(), std::numeric_limits<std::int32_t>::max());
   Indexed<QueueIndex, GangIndex> first(problem_.queues.size(), GangIndex::none());
   std::vector<bool> may_leave(problem_.pod_classes.size(), false);
@@ -148,6 +143,7 @@ void EvictionRules::look_around() const {
       survey_.with_min_resources.empty() && !problem_.has_inter_pod_rules() && !problem_.snapshot->policy.max_moves &&
       (problem_.topology.levels.empty() ||
        std::ranges::all_of(problem_.groups, [](const Group& group) { return group.required_level.is_none(); }));
+  is_surveyed_.store(true, std::memory_order_release);
 }
 
 bool EvictionRules::may_evict(GangIndex victim) const {
@@ -173,21 +169,14 @@ bool EvictionRules::may_preempt(GangIndex claimant, GangIndex victim) const {
 bool EvictionRules::has_reclaimed_by_right(const ClusterState& end_state, GangIndex claimant, GangIndex victim) const {
   if (!have_sides(problem_, claimant, victim) || !claims_within_share(end_state, claimant, victim, {})) return false;
   const Sides s = sides(problem_.gangs[claimant].queue, problem_.gangs[victim].queue);
-  return is_over(usage_before_[s.victim], shares_.share[s.victim], claimant) ||
-         (is_over(usage_before_[s.victim], quota_[s.victim], claimant) &&
-          !is_over(end_state.queues().usage()[s.claimant], quota_[s.claimant], claimant));
+  return is_still_over(s.victim, usage_before_[s.victim], claimant, !is_over_quota(end_state, s.claimant, claimant));
 }
 
+// Over its share (or quota) before the plan, and still over it: so it is not reduced more than needed.
 bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const {
   if (!have_sides(problem_, claimant, victim)) return false;
-  const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
-  const QueueIndex side = sides(c.queue, v.queue).victim;
-  // Over its share (or quota) before the plan, and still over it: so it is not reduced more than needed.
-  const bool over_share = is_over(usage_before_[side], shares_.share[side], claimant) &&
-                          is_over(state.queues().usage()[side], shares_.share[side], claimant);
-  const bool over_quota = is_over(usage_before_[side], quota_[side], claimant) &&
-                          is_over(state.queues().usage()[side], quota_[side], claimant);
-  return over_share || over_quota;
+  const QueueIndex side = sides(problem_.gangs[claimant].queue, problem_.gangs[victim].queue).victim;
+  return is_still_over(side, state.queues().usage()[side], claimant, true);
 }
 
 bool EvictionRules::has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim,
@@ -222,6 +211,17 @@ bool EvictionRules::is_over(const QueueAmounts& usage, const QueueAmounts& bound
   return false;
 }
 
+bool EvictionRules::is_still_over(QueueIndex side, const QueueAmounts& usage, GangIndex claimant, bool or_quota) const {
+  const auto is_over_both = [&](const QueueAmounts& bound) {
+    return is_over(usage_before_[side], bound, claimant) && is_over(usage, bound, claimant);
+  };
+  return is_over_both(shares_.share[side]) || (or_quota && is_over_both(quota_[side]));
+}
+
+bool EvictionRules::is_over_quota(const ClusterState& state, QueueIndex queue, GangIndex claimant) const {
+  return is_over(state.queues().usage()[queue], quota_[queue], claimant);
+}
+
 bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim,
                                         const QueueAmounts& added) const {
   const Gang& gang = problem_.gangs[claimant];
@@ -237,13 +237,6 @@ bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex cla
     if (queue == side) break;
   }
   return true;
-}
-
-bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
-  return std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
-    const GangIndex gang = problem_.pods[eviction.pod].gang;
-    return problem_.gangs[gang].pods.size() == 1 || is_whole(problem_, end_state, gang);
-  });
 }
 
 Nanoseconds EvictionRules::min_runtime(GangIndex claimant, GangIndex victim, EvictionReason reason) const {
@@ -277,6 +270,9 @@ bool EvictionRules::keeps_protection(const ClusterState& end_state, const std::v
 // every other pod is one by itself.
 QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state,
                                                    const std::vector<PlannedEviction>& lost, QueueIndex side) const {
+  const auto usage_of = [&](PodIndex pod) {  // on the node where it ran
+    return queue_usage(problem_.class_of(pod), problem_.class_of(problem_.pods[pod].node));
+  };
   std::map<GangIndex, std::vector<PodIndex>> by_gang;
   QueueAmounts largest{};
   const auto take_larger = [&](const QueueAmounts& unit) {
@@ -336,10 +332,6 @@ std::vector<PodIndex> EvictionRules::core_of(GangIndex index) const {
   return ran;
 }
 
-QueueAmounts EvictionRules::usage_of(PodIndex pod) const {
-  return queue_usage(problem_.class_of(pod), problem_.class_of(problem_.pods[pod].node));
-}
-
 // Whether the claimant is within its share, and the victim's side would be over its own if this much were returned to
 // it.
 bool EvictionRules::reclaim_holds(const ClusterState& end_state, const PlannedEviction& eviction,
@@ -347,13 +339,9 @@ bool EvictionRules::reclaim_holds(const ClusterState& end_state, const PlannedEv
   const GangIndex victim = problem_.pods[eviction.pod].gang;
   if (!claims_within_share(end_state, eviction.for_gang, victim, {})) return false;
   const Sides s = sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[victim].queue);
-  const bool by_share = is_over(usage_before_[s.victim], shares_.share[s.victim], eviction.for_gang);
-  const bool by_quota = is_over(usage_before_[s.victim], quota_[s.victim], eviction.for_gang) &&
-                        !is_over(end_state.queues().usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
   QueueAmounts usage = end_state.queues().usage()[s.victim];
   for (std::size_t r = 0; r < kQueueResources; ++r) usage[r] = saturating_add(usage[r], back[r]);
-  return (by_share && is_over(usage, shares_.share[s.victim], eviction.for_gang)) ||
-         (by_quota && is_over(usage, quota_[s.victim], eviction.for_gang));
+  return is_still_over(s.victim, usage, eviction.for_gang, !is_over_quota(end_state, s.claimant, eviction.for_gang));
 }
 
 // Claimants of one kind are examined together for each queue that they take from.
@@ -412,8 +400,11 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
   const auto& most = problem_.snapshot->policy.max_moves;
   if (most && moves > *most) return false;
   if (!price_.holds(end_state, evictions)) return false;
-  if (!keeps_whole_gangs(end_state, lost) || !keeps_protection(end_state, lost)) return false;
-  return reclaims_hold(end_state, lost);
+  const bool are_whole = std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    return problem_.gangs[gang].pods.size() == 1 || is_whole(problem_, end_state, gang);
+  });
+  return are_whole && keeps_protection(end_state, lost) && reclaims_hold(end_state, lost);
 }
 
 void EvictionRules::name_claimants(const ClusterState& end_state, std::vector<PlannedEviction>& evictions) const {

@@ -68,6 +68,7 @@ class EvictionRules {
   // scan of the pods are computed on first use.
   EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before);
 
+  const FairShares& shares() const { return shares_; }
   const EvictionSurvey& survey() const {
     if (!is_surveyed_.load(std::memory_order_acquire)) make_survey();
     return survey_;
@@ -127,14 +128,14 @@ class EvictionRules {
   }();
   std::uint8_t find_asked(GangIndex gang) const;
   void make_survey() const;
-  void look_around() const;
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
-  bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
+  bool is_over_quota(const ClusterState& state, QueueIndex queue, GangIndex claimant) const;
+  // Over its share before the plan and with that usage, or over its quota.
+  bool is_still_over(QueueIndex side, const QueueAmounts& usage, GangIndex claimant, bool or_quota) const;
   bool keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
                                       QueueIndex side) const;
   std::vector<PodIndex> core_of(GangIndex gang) const;
-  QueueAmounts usage_of(PodIndex pod) const;  // on the node where it ran
   bool reclaim_holds(const ClusterState& end_state, const PlannedEviction& eviction, const QueueAmounts& back) const;
   bool reclaims_hold(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
 

@@ -36,23 +36,24 @@ class PlanReprieve {
         rules_(problem, shares, state_),
         chooser_(state_, bounds_, placement::usual_rule(problem)),
         placer_(state_, bounds_, chooser_, placement::PodOrder::kBigFirst),
-        planner_({problem, shares, bounds_, rules_, state_, chooser_, placer_, stop_}, take_leaving(plan)) {
+        planner_({rules_, placer_, stop_, evictions_of(plan, true)}) {
+    for (const Eviction& eviction : plan.evictions) state_.take(eviction.pod);
     for (const Placement& placement : plan.placements) state_.put(placement.pod, placement.node, placement.devices);
-    planner_.adopt(decided(plan));
+    planner_.adopt(evictions_of(plan, false));
   }
 
   // Gangs that gave way claim room elsewhere, and what leaves for them leaves by right, too.
   Plan settle_rights() {
     note_ranks();
     const std::vector<GangIndex> placed = newly_placed();
-    planner_.settle_rights();
+    preemption::settle_rights(planner_.context());
     bool has_claimed = false;
     for (const GangIndex gang : placed) {
       if (!is_anything_present(state_, gang) && !is_stopped() && planner_.claim_minimum(gang, rank_of(gang)))
         has_claimed = true;
     }
-    if (has_claimed) planner_.settle_rights();
-    return plan_of(problem_, state_, planner_.evictions());
+    if (has_claimed) preemption::settle_rights(planner_.context());
+    return plan_of(problem_, state_, planner_.context().ledger.evictions());
   }
 
   Plan run() {
@@ -60,28 +61,17 @@ class PlanReprieve {
     planner_.reprieve();
     // After each return, also the last one before the limit: what else may stay now has to.
     while (!is_over() && send_home()) planner_.reprieve();
-    return plan_of(problem_, state_, planner_.evictions());
+    return plan_of(problem_, state_, planner_.context().ledger.evictions());
   }
 
  private:
-  static PlannedEviction planned(const Eviction& eviction) {
-    return {eviction.pod, eviction.reason, eviction.for_gang};
-  }
-
-  // Removes the pods that leave by the plan, and returns the stale ones.
-  std::vector<PlannedEviction> take_leaving(const Plan& plan) {
-    std::vector<PlannedEviction> stale;
-    for (const Eviction& eviction : plan.evictions) {
-      state_.take(eviction.pod);
-      if (eviction.reason == EvictionReason::kStale) stale.push_back(planned(eviction));
-    }
-    return stale;
-  }
-
-  static std::vector<PlannedEviction> decided(const Plan& plan) {
+  // Those that are stale, or all others.
+  static std::vector<PlannedEviction> evictions_of(const Plan& plan, bool stale) {
     std::vector<PlannedEviction> evictions;
-    for (const Eviction& eviction : plan.evictions)
-      if (eviction.reason != EvictionReason::kStale) evictions.push_back(planned(eviction));
+    for (const Eviction& eviction : plan.evictions) {
+      if ((eviction.reason == EvictionReason::kStale) == stale)
+        evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
+    }
     return evictions;
   }
 
@@ -92,7 +82,7 @@ class PlanReprieve {
 
   // Gangs of lower priority may have to give way to a claim.
   void note_ranks() {
-    for (const GangIndex gang : problem_.gangs.indices()) planner_.note_placed(gang, rank_of(gang));
+    for (const GangIndex gang : problem_.gangs.indices()) planner_.context().ranks.note(gang, rank_of(gang));
   }
 
   // Gangs of which nothing ran, the highest priority first.
@@ -117,7 +107,7 @@ class PlanReprieve {
   std::vector<ReturningPods> returning_pods() const {
     std::map<GangIndex, ReturningPods> evicted;
     std::vector<ReturningPods> moved;
-    for (const PlannedEviction& eviction : planner_.evictions()) {
+    for (const PlannedEviction& eviction : planner_.context().ledger.evictions()) {
       if (is_moved(eviction.pod))
         moved.push_back({eviction.pod});
       else if (!state_.is_present(eviction.pod) && eviction.reason != EvictionReason::kStale)
@@ -151,7 +141,7 @@ class PlanReprieve {
   bool try_to_go_home(const ReturningPods& pods, std::size_t opened) {
     ++trials_;
     const auto before = state_.checkpoint();
-    if (go_home(pods, opened) && planner_.rules_hold()) return true;
+    if (go_home(pods, opened) && planner_.context().rules_hold()) return true;
     state_.rollback(before);
     return false;
   }
@@ -168,13 +158,11 @@ class PlanReprieve {
       std::vector<PodIndex> in_the_way = guests_of(home.node);
       std::ranges::stable_sort(in_the_way, std::ranges::greater{},
                                [&](PodIndex other) { return shares_device(other, home); });
-      for (const PodIndex other : in_the_way) {
-        if (fits(pod, home)) break;
-        displaced.push_back(other);
-        state_.take(other);
+      for (auto other = in_the_way.begin(); !put_home(pod); ++other) {
+        if (other == in_the_way.end()) return false;
+        displaced.push_back(*other);
+        state_.take(*other);
       }
-      if (!fits(pod, home)) return false;
-      state_.put(pod, home.node, home.devices);
     }
     for (std::size_t i = 0; i < opened; ++i) {
       for (const PodIndex other : guests_of(NodeIndex(random_() % problem_.nodes.size()))) {
@@ -191,14 +179,7 @@ class PlanReprieve {
 
   // A moved pod returns to its old node if it can.
   bool find_room(PodIndex pod) {
-    if (problem_.pods[pod].status == PodStatus::kRunning) {
-      const Place home = snapshot_place(problem_, pod);
-      if (fits(pod, home)) {
-        state_.put(pod, home.node, home.devices);
-        return true;
-      }
-    }
-    return placer_.place_pod(pod);
+    return (problem_.pods[pod].status == PodStatus::kRunning && put_home(pod)) || placer_.place_pod(pod);
   }
 
   std::vector<PodIndex> guests_of(NodeIndex node) const {
@@ -218,11 +199,16 @@ class PlanReprieve {
     });
   }
 
-  bool fits(PodIndex pod, const Place& place) const {
+  // Whether it fits there.
+  bool put_home(PodIndex pod) {
     const PodClass& pod_class = problem_.class_of(pod);
-    return has_room_at_home(state_, pod) && fit::node(problem_, pod_class, place.node) &&
-           fit::anti_affinity(state_, pod_class, place.node) && fit::inter_pod(state_, pod_class, place.node) &&
-           fits_queue(state_, bounds_, pod, place.node);
+    const Place home = snapshot_place(problem_, pod);
+    if (!has_room_at_home(state_, pod) || !fit::node(problem_, pod_class, home.node) ||
+        !fit::anti_affinity(state_, pod_class, home.node) || !fit::inter_pod(state_, pod_class, home.node) ||
+        !fits_queue(state_, bounds_, pod, home.node))
+      return false;
+    state_.put(pod, home.node, home.devices);
+    return true;
   }
 
   const Problem& problem_;

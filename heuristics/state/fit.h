@@ -129,6 +129,14 @@ bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex po
 // The same without affinity and spread: another order of binding may admit it.
 bool can_place_in_some_order(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node);
 
+// Quick tests against what is free on all nodes together: pods that do not even fit there fit nowhere.
+//
+// Whether that many pods of the class find as many devices as they ask for in the total of what is free on all nodes.
+// False only if they cannot all be placed. Requires pods >= 0. Cost: O(1).
+bool devices_fit_total(const ClusterState& state, const PodClass& pod_class, std::int64_t pods);
+// The same for all resources of one pod. Cost: O(resources).
+bool fits_total(const ClusterState& state, const PodClass& pod_class);
+
 // The devices that a pod of the class takes: whole users the idle devices of lowest index, sharers the k devices with
 // the least room that suffices (lowest index first among equals). Ascending. None if there are not enough; empty if the
 // class asks for none.

@@ -1,10 +1,12 @@
-// A gang's minimum, recursively through its subgroups, in a given state (rule Gang, and Whole gangs).
+// A gang's minimum, recursively through its subgroups, in a given state (rule Gang, and Whole gangs); and whether pods
+// may return to where they were.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "heuristics/state/cluster_state.h"
+#include "heuristics/state/fit.h"
 #include "model/problem/problem.h"
 
 namespace muster {
@@ -31,5 +33,11 @@ void for_each_pod(const Problem& problem, GroupIndex group, const Visit& visit) 
 // exceed what it reports, it fits if no placed pod takes any of the resources and devices that it needs. Cost:
 // O(resources + devices), on such a node O(pods on the node x resources), too.
 bool has_room_at_home(const ClusterState& state, PodIndex pod);
+
+// Puts the pod on the place where the snapshot runs it, or on the given place where it was before. False: some rule
+// forbids it, and nothing has changed. Requires that the pod is not present. Cost: that of the fit test; if an
+// anti-affinity is in the way O(pods), and O(pods of the group) if its group requires a topology level.
+bool put_back(ClusterState& state, const QueueBounds& bounds, PodIndex pod);
+bool put_back(ClusterState& state, const QueueBounds& bounds, PodIndex pod, const Place& place);
 
 }  // namespace muster

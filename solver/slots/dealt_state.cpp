@@ -1,7 +1,6 @@
 #include "solver/slots/dealt_state.h"
 
-#include "heuristics/preemption/put_back.h"
-#include "heuristics/state/fit.h"
+#include "heuristics/state/groups.h"
 #include "model/base/require.h"
 
 namespace muster::slots {
@@ -58,7 +57,7 @@ void DealtState::take(PodIndex pod) {
 
 bool DealtState::put_home(PodIndex pod) {
   MUSTER_REQUIRE(!state_.is_present(pod));
-  if (!preemption::put_back(state_, task_->bounds, pod)) return false;
+  if (!put_back(state_, task_->bounds, pod)) return false;
   mark_home(pod);
   return true;
 }

@@ -83,11 +83,11 @@ std::optional<Plan> plan(const GreedyCase& cluster, const PlacingOrder& order, b
   ClusterState state = cluster.before;
   placement::NodeChooser chooser(state, bounds, order.nodes);
   placement::GangPlacer placer(state, bounds, chooser, order.pods);
-  preemption::PreemptionPlanner room({problem, shares, bounds, rules, state, chooser, placer, never}, {});
+  preemption::PreemptionPlanner room({rules, placer, never});
   const PlacingInput input{problem, shares, order, cluster.none_excluded, never, cluster.initial, walks_all};
   if (place_all(input, state, placer, room) == PlacingOutcome::kOrderMatters) return std::nullopt;
   room.reprieve();
-  return plan_of(problem, state, room.evictions());
+  return plan_of(problem, state, room.context().ledger.evictions());
 }
 
 const std::vector<PlacingOrder>& orders_of_gangs() {

@@ -14,7 +14,7 @@ using Pods = std::vector<PodIndex>;
 TEST(CandidateBuilder, TheCheapestVictimLeaves) {
   CandidateParts all(kTwoRun);
   all.claim_of("new");
-  const auto candidate = all.builder.candidate(all.pod("new"), all.node("a"));
+  const auto candidate = all.builder.candidate(all.claim, all.pod("new"), all.node("a"));
   ASSERT_TRUE(candidate);
   EXPECT_EQ(candidate->node, all.node("a"));
   EXPECT_EQ(all.victims_of(*candidate), Pods{all.pod("low")});
@@ -25,7 +25,7 @@ TEST(CandidateBuilder, TheStateIsAsBefore) {
   CandidateParts all(kTwoRun);
   all.claim_of("two");
   const auto before = all.state.checkpoint();
-  const auto candidate = all.builder.candidate(all.pod("two"), all.node("a"));
+  const auto candidate = all.builder.candidate(all.claim, all.pod("two"), all.node("a"));
   ASSERT_TRUE(candidate);
   EXPECT_EQ(candidate->victims.size(), 2U);
   EXPECT_EQ(all.state.checkpoint(), before);
@@ -35,7 +35,7 @@ TEST(CandidateBuilder, TheStateIsAsBefore) {
 TEST(CandidateBuilder, ThereIsNoneForANodeThatIsTooSmall) {
   CandidateParts all(kTwoRun);
   all.claim_of("two");
-  EXPECT_FALSE(all.builder.candidate(all.pod("two"), all.node("b")));
+  EXPECT_FALSE(all.builder.candidate(all.claim, all.pod("two"), all.node("b")));
 }
 
 // `small` is cheaper and leaves first, but is not enough; with `large` gone it need not go.
@@ -47,7 +47,7 @@ TEST(CandidateBuilder, VictimsThatAreNotInTheWayAreReprieved) {
            {"name":"large","node":"a","resources":{"cpu":8},"priority":2},
            {"name":"new","resources":{"cpu":8},"priority":9}])");
   all.claim_of("new");
-  const auto candidate = all.builder.candidate(all.pod("new"), all.node("a"));
+  const auto candidate = all.builder.candidate(all.claim, all.pod("new"), all.node("a"));
   ASSERT_TRUE(candidate);
   EXPECT_EQ(all.victims_of(*candidate), Pods{all.pod("large")});
 }
@@ -60,7 +60,7 @@ TEST(CandidateBuilder, ByMovesTheLeastWorkIsMoved) {
            {"name":"three","node":"a","gpus":[1,2,3],"gpu":{"count":3}},
            {"name":"new","gpu":{"count":1}}])");
   all.claim_of("new", PreemptionMode::kConsolidate);
-  const auto candidate = all.builder.candidate_by_moves(all.pod("new"), all.node("a"));
+  const auto candidate = all.builder.candidate_by_moves(all.claim, all.pod("new"), all.node("a"));
   ASSERT_TRUE(candidate);
   EXPECT_EQ(all.victims_of(*candidate), Pods{all.pod("one")});
   EXPECT_TRUE(candidate->victims.front().must_move);

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "heuristics/preemption/candidate_builder.h"
-#include "heuristics/preemption/candidate_capacity.h"
 #include "heuristics/preemption/candidate_index.h"
-#include "heuristics/preemption/candidate_ranking.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {
@@ -20,7 +18,7 @@ class CandidateParts : public Planning {
   // Of the pod's own gang, by preemption unless told otherwise; a scan has begun.
   CandidateParts& claim_of(const char* name, PreemptionMode mode = PreemptionMode::kPreempt) {
     claim_for(name, mode);
-    capacity.begin_scan();
+    builder.capacity().begin_scan(claim);
     return *this;
   }
   static std::vector<PodIndex> victims_of(const NodeCandidate& candidate) {
@@ -29,10 +27,13 @@ class CandidateParts : public Planning {
     return pods;
   }
 
-  ClearableCapacity capacity{inputs, claim, ranks, eligibility};
-  CandidateOrder ranking{inputs, claim, eligibility, losses};
-  CandidateBuilder builder{inputs, claim, ranks, eligibility, finder, capacity};
-  CandidateIndex index{inputs, claim, ranks, eligibility, builder, capacity, ranking, stop};
+  ClearableCapacity::Answer could_take(const char* name, const char* on) {
+    return builder.capacity().could_take(claim, pod(name), node(on));
+  }
+
+  CandidateBuilder builder{context};
+  CandidateOrder ranking{context, builder.capacity()};
+  CandidateIndex index{context};
 };
 
 }  // namespace muster::preemption

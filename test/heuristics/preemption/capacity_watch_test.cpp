@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "heuristics/preemption/inputs.h"
+#include "heuristics/preemption/context.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

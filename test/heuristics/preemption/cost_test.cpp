@@ -1,9 +1,8 @@
-#include "heuristics/preemption/cost.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/victims.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {
@@ -46,21 +45,20 @@ constexpr const char* kBeyond = R"(
 TEST(VictimCost, AQueueLosesOfItsShareOnlyWhatIsNotBeyondIt) {
   Planning all(kBeyond);
   all.claim_for("d", PreemptionMode::kReclaim);
-  const VictimCosts costs(all.inputs, all.claim);
   const QueueIndex x = all.problem.queue("x");
   const std::int32_t priority = all.problem->objective.priorities.back();
   QueueAmounts goes{};
   goes[kQueueGpu] = all.state.queues().usage()[x][kQueueGpu] / 3;
-  EXPECT_EQ(costs.loss_of(x, priority, goes).share, VictimLoss{});
+  EXPECT_EQ(loss_of_queue(all.context, x, priority, goes).share, VictimLoss{});
   goes[kQueueGpu] *= 2;
-  EXPECT_EQ(costs.loss_of(x, priority, goes).share, (VictimLoss{priority, 250'000})) << "one of four GPUs";
+  EXPECT_EQ(loss_of_queue(all.context, x, priority, goes).share, (VictimLoss{priority, 250'000})) << "one of four GPUs";
 }
 
 TEST(VictimCost, CountsTheWorkOfRunningPods) {
   Planning all(kBeyond);
   all.claim_for("d", PreemptionMode::kReclaim);
   const PodIndex a = all.pod("a");
-  const VictimCost cost = VictimCosts(all.inputs, all.claim).of(all.problem.gang("a"), {&a, 1});
+  const VictimCost cost = eviction_cost(all.context, all.claim, all.problem.gang("a"), {&a, 1});
   EXPECT_EQ(cost.work.amount, all.problem->pods[a].weighted_work);
   EXPECT_EQ(cost.evicted, all.problem->pods[a].weighted_work * all.problem->pods[a].run_seconds);
   EXPECT_EQ(cost.moved, 0);

@@ -1,9 +1,9 @@
-#include "heuristics/preemption/eligibility.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "heuristics/preemption/candidate_builder.h"
+#include "heuristics/preemption/victims.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {
@@ -12,19 +12,19 @@ namespace {
 TEST(VictimEligibility, OnlyPodsOfLowerPriorityInTheSameQueueArePreempted) {
   Planning all(kTwoRun);
   all.claim_for("other", PreemptionMode::kPreempt);
-  EXPECT_TRUE(all.eligibility.may_evict(all.pod("low")));
-  EXPECT_TRUE(all.eligibility.may_evict(all.pod("high")));
-  EXPECT_FALSE(all.eligibility.may_evict(all.pod("other"))) << "the claimant's own";
+  EXPECT_TRUE(may_evict(all.context, all.claim, all.pod("low")));
+  EXPECT_TRUE(may_evict(all.context, all.claim, all.pod("high")));
+  EXPECT_FALSE(may_evict(all.context, all.claim, all.pod("other"))) << "the claimant's own";
   all.claim_for("high", PreemptionMode::kPreempt);
-  EXPECT_FALSE(all.eligibility.may_evict(all.pod("other")));
+  EXPECT_FALSE(may_evict(all.context, all.claim, all.pod("other")));
 }
 
 TEST(VictimEligibility, NothingIsEvictedForMovesOrSwaps) {
   Planning all(kTwoRun);
   for (const PreemptionMode mode : {PreemptionMode::kSwap, PreemptionMode::kConsolidate}) {
     all.claim_for("new", mode);
-    EXPECT_FALSE(all.eligibility.may_evict(all.pod("low")));
-    EXPECT_TRUE(all.eligibility.may_move(all.pod("low")));
+    EXPECT_FALSE(may_evict(all.context, all.claim, all.pod("low")));
+    EXPECT_TRUE(may_move(all.context, all.claim, all.pod("low")));
   }
 }
 
@@ -34,10 +34,10 @@ TEST(VictimEligibility, AnExchangeIsLimitedToOneQueueAndPriorityAndToShortRuns) 
   const Gang& gang = all.problem->gangs[all.problem.gang("low")];
   const std::int64_t seconds = all.problem->pods[all.pod("low")].run_seconds;
   all.claim.exchange = ExchangeLimit{gang.queue, gang.priority, seconds};
-  EXPECT_TRUE(all.eligibility.may_evict(all.pod("low")));
-  EXPECT_FALSE(all.eligibility.may_evict(all.pod("high"))) << "of another priority";
+  EXPECT_TRUE(may_evict(all.context, all.claim, all.pod("low")));
+  EXPECT_FALSE(may_evict(all.context, all.claim, all.pod("high"))) << "of another priority";
   all.claim.exchange->most_seconds = seconds - 1;
-  EXPECT_FALSE(all.eligibility.may_evict(all.pod("low")));
+  EXPECT_FALSE(may_evict(all.context, all.claim, all.pod("low")));
 }
 
 // Four GPUs, quotas of two each; all four run in `x`.
@@ -53,23 +53,27 @@ constexpr const char* kReclaimed = R"(
 TEST(VictimEligibility, AQueueIsReclaimedFromWhileItIsAboveItsShare) {
   Planning all(kReclaimed);
   all.claim_for("waits", PreemptionMode::kReclaim);
-  all.eligibility.begin_scan();
-  EXPECT_TRUE(all.eligibility.may_evict_at_first(all.pod("a")));
+  ClearableCapacity capacity(all.context);
+  capacity.begin_scan(all.claim);
+  EXPECT_TRUE(capacity.may_evict_at_first(all.claim, all.pod("a")));
   all.state.take(all.pod("b"));
   all.state.take(all.pod("c"));
-  EXPECT_FALSE(all.eligibility.may_evict(all.pod("a")));
-  EXPECT_TRUE(all.eligibility.may_evict_at_first(all.pod("a"))) << "as of the start of the scan";
-  all.eligibility.begin_scan();
-  EXPECT_FALSE(all.eligibility.may_evict_at_first(all.pod("a")));
+  EXPECT_FALSE(may_evict(all.context, all.claim, all.pod("a")));
+  EXPECT_TRUE(capacity.may_evict_at_first(all.claim, all.pod("a"))) << "as of the start of the scan";
+  capacity.begin_scan(all.claim);
+  EXPECT_FALSE(capacity.may_evict_at_first(all.claim, all.pod("a")));
 }
 
 TEST(VictimEligibility, IsHopelessWhereNothingMayLeave) {
   Planning all(kTwoRun);
-  EXPECT_FALSE(all.claim_for("new", PreemptionMode::kPreempt).eligibility.is_hopeless());
-  EXPECT_TRUE(all.claim_for("low", PreemptionMode::kPreempt).eligibility.is_hopeless()) << "nothing is below it";
-  EXPECT_TRUE(all.claim_for("new", PreemptionMode::kReclaim).eligibility.is_hopeless()) << "there is one queue";
-  EXPECT_TRUE(all.claim_for("new", PreemptionMode::kSwap).eligibility.is_hopeless()) << "nothing was placed later";
-  EXPECT_FALSE(all.claim_for("new", PreemptionMode::kConsolidate).eligibility.is_hopeless());
+  const auto is_hopeless_for = [&](const char* gang, PreemptionMode mode) {
+    return is_hopeless(all.context, all.claim_for(gang, mode).claim);
+  };
+  EXPECT_FALSE(is_hopeless_for("new", PreemptionMode::kPreempt));
+  EXPECT_TRUE(is_hopeless_for("low", PreemptionMode::kPreempt)) << "nothing is below it";
+  EXPECT_TRUE(is_hopeless_for("new", PreemptionMode::kReclaim)) << "there is one queue";
+  EXPECT_TRUE(is_hopeless_for("new", PreemptionMode::kSwap)) << "nothing was placed later";
+  EXPECT_FALSE(is_hopeless_for("new", PreemptionMode::kConsolidate));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class Ledger : public testing::Test {
 };
 
 TEST_F(Ledger, RecordsForWhichClaimAPodWasTaken) {
-  ledger_.take({low_});
+  ledger_.take({low_}, all_.claim);
   EXPECT_FALSE(all_.state.is_present(low_));
   const std::vector<PlannedEviction> evictions = ledger_.evictions();
   ASSERT_EQ(evictions.size(), 1U);
@@ -29,14 +29,14 @@ TEST_F(Ledger, RecordsForWhichClaimAPodWasTaken) {
 }
 
 TEST_F(Ledger, APodThatIsBackCountsNoMore) {
-  ledger_.take({low_});
+  ledger_.take({low_}, all_.claim);
   all_.state.put(low_, all_.node("a"), {0});
   EXPECT_TRUE(ledger_.evictions().empty());
   EXPECT_TRUE(ledger_.was_taken(low_));
 }
 
 TEST_F(Ledger, AMovedPodCounts) {
-  ledger_.take({low_, high_});
+  ledger_.take({low_, high_}, all_.claim);
   all_.state.put(low_, all_.node("a"), {1});
   EXPECT_EQ(ledger_.evictions().size(), 2U);
 }
@@ -45,7 +45,7 @@ TEST_F(Ledger, NewPodsGiveWayAndAreNotEvicted) {
   all_.state.take(low_);
   all_.state.put(new_, all_.node("a"), {0});
   ledger_.begin_attempt();
-  ledger_.take({new_});
+  ledger_.take({new_}, all_.claim);
   EXPECT_TRUE(ledger_.evictions().empty());
   EXPECT_EQ(ledger_.gave_way(), std::vector{all_.problem.gang("new")});
   ledger_.begin_attempt();
@@ -53,9 +53,9 @@ TEST_F(Ledger, NewPodsGiveWayAndAreNotEvicted) {
 }
 
 TEST_F(Ledger, RollsTheStateBackWithItsRecords) {
-  ledger_.take({low_});
+  ledger_.take({low_}, all_.claim);
   const auto before = ledger_.begin_attempt();
-  ledger_.take({high_});
+  ledger_.take({high_}, all_.claim);
   ledger_.expect_evictions();
   EXPECT_EQ(ledger_.taken_in_attempt(), std::vector{high_});
   EXPECT_EQ(ledger_.taken(), (std::vector{low_, high_}));
@@ -67,7 +67,7 @@ TEST_F(Ledger, RollsTheStateBackWithItsRecords) {
 }
 
 TEST_F(Ledger, TheVictimsOfAClaimantThatIsNotPlacedGetAnother) {
-  ledger_.take({low_, high_});
+  ledger_.take({low_, high_}, all_.claim);
   all_.state.put(all_.pod("two"), all_.node("a"), {0, 1});
   ledger_.name_claimants();
   ASSERT_EQ(ledger_.evictions().size(), 2U);
@@ -87,7 +87,7 @@ class LedgerOfTwoQueues : public Ledger {
 };
 
 TEST_F(LedgerOfTwoQueues, AnotherClaimantMayHaveAnotherReason) {
-  ledger_.take({low_, high_});
+  ledger_.take({low_, high_}, all_.claim);
   all_.state.put(all_.pod("fill"), all_.node("a"), {0, 1});
   ledger_.name_claimants();
   ASSERT_EQ(ledger_.evictions().size(), 2U);
@@ -99,7 +99,7 @@ TEST_F(LedgerOfTwoQueues, AnotherClaimantMayHaveAnotherReason) {
 
 TEST_F(Ledger, TheLossIsThatOfPodsThatArePlacedNowhere) {
   const Pod& high = all_.problem->pods[high_];
-  ledger_.take({low_, high_});
+  ledger_.take({low_, high_}, all_.claim);
   all_.state.put(low_, all_.node("a"), {1});
   EXPECT_EQ(ledger_.evicted_loss(), high.weighted_work * high.run_seconds);
 }
@@ -112,7 +112,7 @@ class LimitedMoves : public Ledger {
 TEST_F(LimitedMoves, AreCountedAsTheyAre) {
   EXPECT_TRUE(ledger_.may_move_more(1));
   EXPECT_FALSE(ledger_.may_move_more(2));
-  ledger_.take({low_, high_});
+  ledger_.take({low_, high_}, all_.claim);
   all_.state.put(low_, all_.node("a"), {1});
   EXPECT_TRUE(ledger_.may_move_more(0));
   EXPECT_FALSE(ledger_.may_move_more(1));

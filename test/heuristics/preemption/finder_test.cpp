@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/preemption/victim_choice.h"
+#include "heuristics/preemption/victims.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {
@@ -38,35 +38,35 @@ class Finder : public testing::Test {
 };
 
 TEST_F(Finder, SurplusPodsLeaveAlone) {
-  EXPECT_EQ(pods_of(all_.finder.units_on(all_.node("a"))), (Pods{{g0_}, {g1_}}));
+  EXPECT_EQ(pods_of(units_on(all_.context, all_.claim, all_.node("a"))), (Pods{{g0_}, {g1_}}));
 }
 
 TEST_F(Finder, AGangThatWouldFallBelowItsMinimumLeavesAsAWhole) {
   all_.state.take(g2_);
-  EXPECT_EQ(pods_of(all_.finder.units_on(all_.node("a"))), (Pods{{g0_, g1_}})) << "listed once";
+  EXPECT_EQ(pods_of(units_on(all_.context, all_.claim, all_.node("a"))), (Pods{{g0_, g1_}})) << "listed once";
 }
 
-TEST_F(Finder, PodsOfProtectedGangsStay) {
-  all_.finder.protect(all_.problem.gang("g"));
-  EXPECT_EQ(pods_of(all_.finder.units_on(all_.node("b"))), (Pods{{single_}}));
-  all_.finder.unprotect_all();
-  EXPECT_EQ(pods_of(all_.finder.units_on(all_.node("b"))), (Pods{{g2_}, {single_}}));
+TEST_F(Finder, PodsOfGangsThatAreBeingRelocatedStay) {
+  all_.claim.relocating = {all_.problem.gang("g")};
+  EXPECT_EQ(pods_of(units_on(all_.context, all_.claim, all_.node("b"))), (Pods{{single_}}));
+  all_.claim.relocating.clear();
+  EXPECT_EQ(pods_of(units_on(all_.context, all_.claim, all_.node("b"))), (Pods{{g2_}, {single_}}));
 }
 
 TEST_F(Finder, EachPodMovesByItself) {
   all_.state.take(g2_);
-  const std::vector<VictimUnit> moves = all_.finder.moves_on(all_.node("a"));
+  const std::vector<VictimUnit> moves = moves_on(all_.context, all_.claim, all_.node("a"));
   EXPECT_EQ(pods_of(moves), (Pods{{g0_}, {g1_}}));
   EXPECT_TRUE(moves.front().must_move);
   EXPECT_EQ(moves.front().cost.moved, all_.problem->pods[g0_].weighted_work);
 }
 
 TEST_F(Finder, TheCheapestUnitOfAQueueIsOfTheLowestPriority) {
-  const auto unit = all_.finder.cheapest_below(QueueIndex::none(), ResourceIndex::none());
+  const auto unit = cheapest_below(all_.context, all_.claim, QueueIndex::none(), ResourceIndex::none());
   ASSERT_TRUE(unit);
   EXPECT_NE(unit->pods.front(), single_);
   all_.claim_for("g", PreemptionMode::kPreempt);
-  EXPECT_FALSE(all_.finder.cheapest_below(QueueIndex::none(), ResourceIndex::none()))
+  EXPECT_FALSE(cheapest_below(all_.context, all_.claim, QueueIndex::none(), ResourceIndex::none()))
       << "nothing is below the claimant";
 }
 

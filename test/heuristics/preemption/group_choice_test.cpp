@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/preemption/victim_choice.h"
+#include "heuristics/preemption/settling.h"
 
 namespace muster::preemption {
 namespace {

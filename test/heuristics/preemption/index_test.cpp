@@ -35,46 +35,44 @@ class Candidates : public testing::Test {
 
 TEST_F(Candidates, ListsTheNodesByTheCostOfTheirVictims) {
   all_.claim_of("new");
-  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan(new_, {}, list); }), (Nodes{b_, c_, a_}));
+  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan(all_.claim, new_, {}, list); }), (Nodes{b_, c_, a_}));
 }
 
 TEST_F(Candidates, ScansOnlyTheNodesThatItIsGiven) {
   all_.claim_of("new");
   const Nodes some{a_, c_};
-  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan(new_, some, list); }), (Nodes{c_, a_}));
+  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan(all_.claim, new_, some, list); }), (Nodes{c_, a_}));
 }
 
 TEST_F(Candidates, TheCheapestFollowsTheState) {
   all_.claim_of("new");
-  const auto cheapest = [&](auto& list) { all_.index.scan_cheapest(new_, {}, list); };
+  const auto cheapest = [&](auto& list) { all_.index.scan_cheapest(all_.claim, new_, {}, list); };
   EXPECT_EQ(in_order(cheapest, 1), Nodes{b_});
   all_.state.take(all_.pod("on-b"));
   all_.state.put(new_, b_, {0});
   all_.claim_of("next");
-  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan_cheapest(all_.pod("next"), {}, list); }, 1), Nodes{c_});
+  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan_cheapest(all_.claim, all_.pod("next"), {}, list); }, 1),
+            Nodes{c_});
 }
 
 TEST_F(Candidates, PromisingNodesAreFoundByTheLeastLosses) {
   all_.claim_of("new");
-  all_.losses.find();
-  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan_promising(new_, {}, list); }), (Nodes{b_, c_, a_}));
+  all_.claim.least_losses = least_losses(all_.context, all_.claim);
+  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan_promising(all_.claim, new_, {}, list); }), (Nodes{b_, c_, a_}));
 }
 
 TEST_F(Candidates, MovesThatCostMoreThanTheListAreNotExamined) {
   all_.state.take(all_.pod("on-c"));
   all_.claim_of("new", PreemptionMode::kConsolidate);
-  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan_by_moves(new_, {}, list); }, 1), Nodes{c_})
+  EXPECT_EQ(in_order([&](auto& list) { all_.index.scan_by_moves(all_.claim, new_, {}, list); }, 1), Nodes{c_})
       << "nothing has to be moved there";
 }
 
 TEST_F(Candidates, AScanEndsOnceItIsStopped) {
-  const StopRequest request = [] { return true; };
-  StopFlag stop(request);
-  stop.ask();
-  CandidateIndex index(all_.inputs, all_.claim, all_.ranks, all_.eligibility, all_.builder, all_.capacity, all_.ranking,
-                       stop);
+  all_.never = [] { return true; };
+  all_.context.stop.ask();
   all_.claim_of("new");
-  EXPECT_TRUE(in_order([&](auto& list) { index.scan(new_, {}, list); }).empty());
+  EXPECT_TRUE(in_order([&](auto& list) { all_.index.scan(all_.claim, new_, {}, list); }).empty());
 }
 
 }  // namespace

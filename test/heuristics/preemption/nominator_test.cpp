@@ -16,9 +16,9 @@ class Nominated : public Planning {
     nominator.begin_attempt();
   }
   bool place(const char* name) {
-    return nominator.with_room([&] { return placer.place_pod(pod(name)); });
+    return nominator.with_room(claim, [&] { return placer.place_pod(pod(name)); });
   }
-  NodeNominator nominator{inputs, claim, ranks, eligibility, ledger, check, stop};
+  NodeNominator nominator{context};
 };
 
 TEST(NodeNominator, PutsThePodWhereTheCheapestVictimRan) {

@@ -19,7 +19,7 @@ class Planned : public Planning {
   explicit Planned(const std::string& body) : Planning(body) {}
   bool claim_minimum(const char* gang) { return planner.claim_minimum(problem.gang(gang), kRank); }
 
-  PreemptionPlanner planner{inputs, {}};
+  PreemptionPlanner planner{{rules, placer, never}};
 };
 
 TEST(PreemptionPlanner, ClaimsMayBeMetIfSomePodMayBeEvicted) {
@@ -32,7 +32,7 @@ TEST(PreemptionPlanner, ClaimsMayBeMetIfSomePodMayBeEvicted) {
 TEST(PreemptionPlanner, ClaimsMayBeMetByWhatWasPlacedAtALaterRank) {
   Planned all(std::string(R"("policy":{"actions":["place"]},)") + kNode + R"("pods":[)" + kWaits + "]");
   ASSERT_TRUE(all.placer.place_minimum(all.problem.gang("b")));
-  all.planner.note_placed(all.problem.gang("b"), 3);
+  all.planner.context().ranks.note(all.problem.gang("b"), 3);
   EXPECT_TRUE(all.planner.may_claim(2));
   EXPECT_FALSE(all.planner.may_claim(3));
 }
@@ -40,12 +40,12 @@ TEST(PreemptionPlanner, ClaimsMayBeMetByWhatWasPlacedAtALaterRank) {
 TEST(PreemptionPlanner, AClaimEvictsTheLeastForTheGang) {
   Planned all(kTwoRun);
   ASSERT_TRUE(all.claim_minimum("new"));
-  const auto evictions = all.planner.evictions();
+  const auto evictions = all.planner.context().ledger.evictions();
   ASSERT_EQ(evictions.size(), 1U);
   EXPECT_EQ(evictions[0].pod, all.pod("low"));
   EXPECT_EQ(evictions[0].reason, EvictionReason::kPreempt);
-  EXPECT_TRUE(all.planner.has_evicted());
-  EXPECT_TRUE(all.planner.rules_hold());
+  EXPECT_TRUE(all.planner.context().ledger.has_evicted());
+  EXPECT_TRUE(all.planner.context().rules_hold());
 }
 
 TEST(PreemptionPlanner, AClaimThatFailsChangesNothing) {
@@ -53,8 +53,8 @@ TEST(PreemptionPlanner, AClaimThatFailsChangesNothing) {
   const auto before = all.state.checkpoint();
   EXPECT_FALSE(all.claim_minimum("three"));
   EXPECT_EQ(all.state.checkpoint(), before);
-  EXPECT_TRUE(all.planner.evictions().empty());
-  EXPECT_FALSE(all.planner.has_evicted());
+  EXPECT_TRUE(all.planner.context().ledger.evictions().empty());
+  EXPECT_FALSE(all.planner.context().ledger.has_evicted());
 }
 
 TEST(PreemptionPlanner, PodsOfALaterRankGiveWayBeforeAnythingIsEvicted) {
@@ -64,17 +64,17 @@ TEST(PreemptionPlanner, PodsOfALaterRankGiveWayBeforeAnythingIsEvicted) {
            {"name":"late","gpu":{"count":1},"priority":1},
            {"name":"early","gpu":{"count":1},"priority":9}])");
   ASSERT_TRUE(all.placer.place_minimum(all.problem.gang("late")));
-  all.planner.note_placed(all.problem.gang("late"), kRank + 1);
+  all.planner.context().ranks.note(all.problem.gang("late"), kRank + 1);
   ASSERT_TRUE(all.claim_minimum("early"));
   EXPECT_FALSE(all.state.is_present(all.pod("late")));
-  EXPECT_TRUE(all.planner.evictions().empty());
+  EXPECT_TRUE(all.planner.context().ledger.evictions().empty());
 }
 
 TEST(PreemptionPlanner, AClaimIsNotTriedOnceItIsStopped) {
   Planned all(kTwoRun);
   all.never = [] { return true; };
   EXPECT_FALSE(all.claim_minimum("new"));
-  EXPECT_TRUE(all.planner.has_stopped());
+  EXPECT_TRUE(all.planner.context().stop.is_raised());
 }
 
 TEST(PreemptionPlanner, AVictimIsReprievedOnceItsClaimantHasLeft) {
@@ -83,7 +83,7 @@ TEST(PreemptionPlanner, AVictimIsReprievedOnceItsClaimantHasLeft) {
   all.state.take(all.pod("new"));
   all.planner.reprieve();
   EXPECT_TRUE(all.state.is_present(all.pod("low")));
-  EXPECT_TRUE(all.planner.evictions().empty());
+  EXPECT_TRUE(all.planner.context().ledger.evictions().empty());
 }
 
 // `old` was evicted, though `young` of the same priority has run for a shorter time.
@@ -102,7 +102,7 @@ TEST(PreemptionPlanner, VictimsAreExchangedForThoseThatHaveRunForAShorterTime) {
   all.planner.reprieve();
   EXPECT_TRUE(all.state.is_present(all.pod("old")));
   EXPECT_FALSE(all.state.is_present(all.pod("young")));
-  EXPECT_TRUE(all.planner.rules_hold());
+  EXPECT_TRUE(all.planner.context().rules_hold());
 }
 
 TEST(PreemptionPlanner, NothingIsExchangedIfMovesAreNotAllowed) {

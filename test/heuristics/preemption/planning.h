@@ -5,12 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "heuristics/preemption/cost.h"
-#include "heuristics/preemption/eligibility.h"
-#include "heuristics/preemption/eviction_ledger.h"
-#include "heuristics/preemption/inputs.h"
-#include "heuristics/preemption/put_back.h"
-#include "heuristics/preemption/victim_choice.h"
+#include "heuristics/preemption/claim.h"
+#include "heuristics/preemption/context.h"
+#include "heuristics/state/groups.h"
 #include "model/objective/fair_share.h"
 #include "test/support/case.h"
 
@@ -30,9 +27,9 @@ class Planning {
 
   // The gang claims room by that action, for pods that add nothing to its queue.
   Planning& claim_for(const char* gang, PreemptionMode mode) {
-    claim.claimant = problem.gang(gang);
-    claim.mode = mode;
-    claim.attempt = 1;
+    context.claim.claimant = problem.gang(gang);
+    context.claim.mode = mode;
+    context.claim.attempt = 1;
     return *this;
   }
   PodIndex pod(const char* name) const { return problem.pod(name); }
@@ -47,15 +44,9 @@ class Planning {
   placement::NodeChooser chooser;
   placement::GangPlacer placer;
   StopRequest never;
-  PreemptionInputs inputs{*problem, shares, bounds, rules, state, chooser, placer, never};
-  StopFlag stop{never};
-  Claim claim;
-  PlacementRanks ranks{state};
-  EvictionLedger ledger{inputs, claim, {}};
-  PlanCheck check{state, rules, ledger};
-  VictimEligibility eligibility{inputs, claim, ranks};
-  LeastLosses losses{inputs, claim, eligibility};
-  VictimFinder finder{inputs, claim, eligibility, losses};
+  PreemptionContext context{{rules, placer, never}};
+  Claim& claim = context.claim;
+  EvictionLedger& ledger = context.ledger;
 };
 
 // Pods of one GPU. Node `a` has two: one runs `low` (priority 1), the other `high` (priority 5); `new` waits (9).

@@ -1,7 +1,6 @@
-#include "heuristics/preemption/put_back.h"
-
 #include <gtest/gtest.h>
 
+#include "heuristics/state/groups.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

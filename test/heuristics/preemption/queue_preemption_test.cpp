@@ -20,10 +20,9 @@ class QueueAtItsLimit : public testing::Test {
   bool free_for(const char* gang) {
     all_.claim_for(gang, PreemptionMode::kPreempt);
     all_.claim.added = {all_.problem.class_of(gang).smallest_gpu_usage, 0, 0};
-    return queue_.free_queue(all_.problem.class_of(gang));
+    return free_queue(all_.context, all_.claim, all_.problem.class_of(gang));
   }
   Planning all_{kLimited};
-  QueuePreemption queue_{all_.inputs, all_.claim, all_.finder, all_.ledger, all_.check};
 };
 
 TEST_F(QueueAtItsLimit, TheCheapestVictimLeaves) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/preemption/candidate_ranking.h"
+#include "heuristics/preemption/candidate_index.h"
 #include "test/heuristics/preemption/candidates.h"
 
 namespace muster::preemption {
@@ -20,8 +20,8 @@ constexpr const char* kBody = R"(
 TEST(CandidateOrder, NodesWhereTheLeastLossesAreEnoughComeFirst) {
   CandidateParts all(kBody);
   all.claim_of("new");
-  all.losses.find();
-  EXPECT_EQ(all.ranking.by_promise(all.pod("new"), {}), (std::vector{all.node("b"), all.node("a")}))
+  all.claim.least_losses = least_losses(all.context, all.claim);
+  EXPECT_EQ(all.ranking.by_promise(all.claim, all.pod("new"), {}), (std::vector{all.node("b"), all.node("a")}))
       << "and none that the pod may not run on";
 }
 
@@ -29,8 +29,8 @@ TEST(CandidateOrder, ADisplacedPodIsOfferedOnlyNodesWhereEnoughMayBeEvicted) {
   CandidateParts all(kBody);
   all.claim_of("new");
   all.claim.stage = ClaimStage::kPlacingDisplaced;
-  all.losses.find();
-  EXPECT_EQ(all.ranking.by_promise(all.pod("new"), {}), std::vector{all.node("b")});
+  all.claim.least_losses = least_losses(all.context, all.claim);
+  EXPECT_EQ(all.ranking.by_promise(all.claim, all.pod("new"), {}), std::vector{all.node("b")});
 }
 
 TEST(CandidateOrder, TheLeastMovedIsALowerBound) {

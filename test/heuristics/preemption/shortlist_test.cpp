@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/preemption/candidate_ranking.h"
+#include "heuristics/preemption/candidate_index.h"
 
 namespace muster::preemption {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "heuristics/preemption/inputs.h"
+#include "heuristics/preemption/context.h"
 
 namespace muster::preemption {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/preemption/inputs.h"
+#include "heuristics/state/fit.h"
 #include "test/heuristics/preemption/planning.h"
 
 namespace muster::preemption {

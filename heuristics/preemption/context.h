@@ -1,4 +1,4 @@
-// What a preemption plan is made from, and in which state.
+// What every attempt to make room shares: the cluster, the claim, what has left for it, and when to stop.
 #pragma once
 
 #include <cstddef>
@@ -7,31 +7,17 @@
 #include <vector>
 
 #include "heuristics/placement/gang_placement.h"
-#include "heuristics/placement/node_choice.h"
+#include "heuristics/preemption/claim.h"
+#include "heuristics/preemption/eviction_ledger.h"
 #include "heuristics/preemption/eviction_rules.h"
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/leading_levels.h"
 #include "model/base/index.h"
-#include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 
 namespace muster::preemption {
-
-// All must outlive the planner. `chooser` and `placer` work on `state`; `bounds` and `rules` are those of the snapshot
-// as it was before any change.
-struct PreemptionInputs {
-  const Problem& problem;
-  const FairShares& shares;
-  const QueueBounds& bounds;
-  const EvictionRules& rules;
-  ClusterState& state;
-  placement::NodeChooser& chooser;
-  placement::GangPlacer& placer;
-  const StopRequest& stop;
-  const LeadingLevels* levels = nullptr;  // as counted of what `state` is a copy of; may be none
-};
 
 // Remembers that work was stopped.
 //
@@ -58,14 +44,6 @@ class StopFlag {
   const StopRequest& request_;
   bool is_raised_ = false;
 };
-
-// Quick tests against what is free on all nodes together: pods that do not even fit there fit nowhere.
-//
-// Whether that many pods of the class find as many devices as they ask for in the total of what is free on all nodes.
-// False only if they cannot all be placed. Requires pods >= 0. Cost: O(1).
-bool devices_fit_total(const ClusterState& state, const PodClass& pod_class, std::int64_t pods);
-// The same for all resources of one pod. Cost: O(resources).
-bool fits_total(const ClusterState& state, const PodClass& pod_class);
 
 // Notices whether any node has more free than before.
 class CapacityWatch {
@@ -117,6 +95,58 @@ class CapacityWatch {
   std::vector<Amount> free_;                    // node x resource
   std::vector<DeviceUnits> devices_;
   Indexed<NodeIndex, std::size_t> device_begin_;  // of devices_
+};
+
+// All must outlive the context. `rules` and the bounds of the placer are those of the snapshot as it was before any
+// change.
+struct PreemptionInputs {
+  const EvictionRules& rules;
+  placement::GangPlacer& placer;  // its state is the one that changes
+  const StopRequest& stop;
+  std::vector<PlannedEviction> stale = {};  // evictions that are settled already
+  const LeadingLevels* levels = nullptr;    // as counted of what the state is a copy of; may be none
+};
+
+struct PreemptionContext {
+  explicit PreemptionContext(PreemptionInputs inputs);
+  PreemptionContext(const PreemptionContext&) = delete;  // its members refer to each other
+  PreemptionContext& operator=(const PreemptionContext&) = delete;
+
+  // Whether the state as it is, with its evictions, is a plan that obeys the rules: the pods can be bound in some
+  // order, the evictions obey the rules, and no present gang lacks its minResources. Cost: that of
+  // EvictionLedger::obeys_rules, and of the gangs with minResources once running pods have changed.
+  bool rules_hold();
+  bool min_resources_hold(GangIndex gang) { return min_resources_.hold(state, gang); }  // fit::min_resources
+
+  // One attempt after another to improve the leading levels, each kept or undone as a whole. Cost: that of
+  // LeadingLevels::of unless nothing has changed since the last attempt ended.
+  EvictionLedger::Checkpoint begin_attempt();
+  // As the attempt began, and of the state as it is: the levels down to `work`, in their order, with `evictedBeyond`
+  // left at 0. `preempted`, which is minimised, has its sign reversed: compare as lists. Cost: that of
+  // LeadingLevels::of, and O(evictions x priorities) if pods may be preempted.
+  const std::vector<Work>& levels_before() const { return levels_; }
+  std::vector<Work> levels_now();
+  // The attempt stays, with these levels. Gangs that gave way and are placed again count from the next rank on.
+  void keep_attempt(std::vector<Work> levels);
+  void undo_attempt(const EvictionLedger::Checkpoint& before);
+
+  const Problem& problem;
+  const EvictionRules& rules;
+  ClusterState& state;
+  const QueueBounds& bounds;
+  placement::GangPlacer& placer;
+  StopFlag stop;
+  Claim claim;  // of the attempt under way, or the last one
+  PlacementRanks ranks;
+  EvictionLedger ledger;
+  CapacityWatch watch;
+
+ private:
+  MinResources min_resources_;
+  std::vector<std::uint64_t> held_at_;  // by EvictionSurvey::with_min_resources: standing version when it held
+  LeadingLevels leading_levels_;
+  std::vector<Work> levels_;  // of the state at levels_at_, before the claim under way
+  ClusterState::Checkpoint levels_at_ = static_cast<ClusterState::Checkpoint>(-1);
 };
 
 }  // namespace muster::preemption
