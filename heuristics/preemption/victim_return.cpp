@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -22,11 +23,12 @@ std::vector<GangIndex> evicted_gangs(const PreemptionContext& context, const std
     Work& loss = lost[context.problem.pods[pod].gang];
     loss = saturating_add(loss, evicted_value(context.problem.pods[pod]));
   }
+  std::vector<std::tuple<std::int64_t, Work, GangIndex>> ranked;
+  for (const auto& [gang, work] : lost)
+    ranked.emplace_back(-std::int64_t{context.problem.gangs[gang].priority}, -work, gang);
+  std::ranges::sort(ranked);
   std::vector<GangIndex> gangs;
-  for (const auto& [gang, work] : lost) gangs.push_back(gang);
-  std::ranges::stable_sort(gangs, std::ranges::greater{}, [&](GangIndex gang) {
-    return std::pair(context.problem.gangs[gang].priority, lost.at(gang));
-  });
+  for (const auto& [priority, work, gang] : ranked) gangs.push_back(gang);
   return gangs;
 }
 
