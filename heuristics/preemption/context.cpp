@@ -40,13 +40,11 @@ bool PreemptionContext::rules_hold() {
   return true;
 }
 
-EvictionLedger::Checkpoint PreemptionContext::begin_attempt() {
+void PreemptionContext::begin_attempt() {
   ++claim.attempt;
-  const EvictionLedger::Checkpoint before = ledger.begin_attempt();
+  const ClusterState::Checkpoint now = ledger.begin_attempt().state;
   // Between attempts the state's log only grows, so a log of the same length means the same state.
-  if (levels_at_ != before.state) levels_ = levels_now();
-  levels_at_ = before.state;
-  return before;
+  if (std::exchange(levels_at_, now) != now) levels_ = levels_now();
 }
 
 void PreemptionContext::keep_attempt(std::vector<Work> levels) {
@@ -55,8 +53,8 @@ void PreemptionContext::keep_attempt(std::vector<Work> levels) {
   for (const GangIndex gang : ledger.gave_way()) ranks.note(gang, claim.rank + 1);
 }
 
-void PreemptionContext::undo_attempt(const EvictionLedger::Checkpoint& before) {
-  ledger.rollback(before);
+void PreemptionContext::undo_attempt() {
+  ledger.rollback(ledger.attempt_began());
   watch.has_grown();
 }
 

@@ -120,7 +120,7 @@ struct PreemptionContext {
 
   // One attempt after another to improve the leading levels, each kept or undone as a whole. Cost: that of
   // LeadingLevels::of unless nothing has changed since the last attempt ended.
-  EvictionLedger::Checkpoint begin_attempt();
+  void begin_attempt();
   // As the attempt began, and of the state as it is: the levels down to `work`, in their order, with `evictedBeyond`
   // left at 0. `preempted`, which is minimised, has its sign reversed: compare as lists. Cost: that of
   // LeadingLevels::of, and O(evictions x priorities) if pods may be preempted.
@@ -128,7 +128,7 @@ struct PreemptionContext {
   std::vector<Work> levels_now();
   // The attempt stays, with these levels. Gangs that gave way and are placed again count from the next rank on.
   void keep_attempt(std::vector<Work> levels);
-  void undo_attempt(const EvictionLedger::Checkpoint& before);
+  void undo_attempt();
 
   const Problem& problem;
   const EvictionRules& rules;

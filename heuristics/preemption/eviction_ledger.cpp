@@ -29,10 +29,9 @@ EvictionLedger::EvictionLedger(const EvictionRules& rules, ClusterState& state, 
       stale_(std::move(stale)),
       is_local_(!has_limits(bounds)) {}
 
-EvictionLedger::Checkpoint EvictionLedger::begin_attempt() {
+const EvictionLedger::Checkpoint& EvictionLedger::begin_attempt() {
   gave_way_.clear();
-  attempt_ = log_.checkpoint();
-  return checkpoint();
+  return attempt_ = checkpoint();
 }
 
 void EvictionLedger::rollback(const Checkpoint& to) {

@@ -85,8 +85,9 @@ class EvictionLedger {
   void expect_evictions() { has_evicted_ = true; }
   bool has_evicted() const { return has_evicted_; }
 
-  // A new attempt: nothing has given way yet. Returns what it can be undone to.
-  Checkpoint begin_attempt();
+  // A new attempt: nothing has given way yet. What it can be undone to.
+  const Checkpoint& begin_attempt();
+  const Checkpoint& attempt_began() const { return attempt_; }
   Checkpoint checkpoint() const { return {state_.checkpoint(), log_.checkpoint(), has_evicted_}; }
   // Undoes all changes of the state and of the records since. Cost: O(changes).
   void rollback(const Checkpoint& to);
@@ -97,7 +98,7 @@ class EvictionLedger {
   bool was_taken(PodIndex pod) const { return log_.contains(pod); }
   // Pods that were ever taken, or in the attempt under way; ascending.
   std::vector<PodIndex> taken() const { return log_.since({}); }
-  std::vector<PodIndex> taken_in_attempt() const { return log_.since(attempt_); }
+  std::vector<PodIndex> taken_in_attempt() const { return log_.since(attempt_.log); }
   // Whether an evicted pod can come back only if its own node has room.
   bool is_local() const { return is_local_ && rules_.survey().is_local; }
   // Whether all evictions together obey the rules. Cost: that of EvictionRules::surely_hold, at worst of hold.
@@ -121,7 +122,7 @@ class EvictionLedger {
   EvictedKinds kinds_;  // of all attempts, those that failed, too
   std::vector<PlannedEviction> stale_;
   std::vector<GangIndex> gave_way_;
-  EvictionLog::Checkpoint attempt_;  // as the attempt under way began
+  Checkpoint attempt_;  // as the attempt under way began
   bool has_evicted_ = false;
   bool is_local_;
 };

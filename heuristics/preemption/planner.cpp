@@ -68,15 +68,14 @@ bool PreemptionPlanner::claim_by_evicting(const Place& place) {
   std::optional<Method> best;
   std::vector<Work> best_levels;
   for (std::size_t i = 0; i < methods.size(); ++i) {
-    EvictionLedger::Checkpoint before;
-    std::optional<std::vector<Work>> levels = try_once(methods[i], place, before);
+    std::optional<std::vector<Work>> levels = try_once(methods[i], place);
     if (!levels) continue;
     const bool is_better = !best || *levels > best_levels;
     if (is_better && (loses_least() || i + 1 == methods.size())) {
       context_.keep_attempt(*std::move(levels));
       return true;
     }
-    context_.undo_attempt(before);
+    context_.undo_attempt();
     if (!is_better) continue;
     best = methods[i];
     best_levels = *std::move(levels);
@@ -86,8 +85,7 @@ bool PreemptionPlanner::claim_by_evicting(const Place& place) {
 
 template <class Place>
 bool PreemptionPlanner::attempt(Method method, const Place& place) {
-  EvictionLedger::Checkpoint before;
-  std::optional<std::vector<Work>> levels = try_once(method, place, before);
+  std::optional<std::vector<Work>> levels = try_once(method, place);
   if (!levels) return false;
   context_.keep_attempt(*std::move(levels));
   return true;
@@ -95,8 +93,7 @@ bool PreemptionPlanner::attempt(Method method, const Place& place) {
 
 // The resulting levels, if they are better than before; otherwise nothing has changed.
 template <class Place>
-std::optional<std::vector<Work>> PreemptionPlanner::try_once(Method method, const Place& place,
-                                                             EvictionLedger::Checkpoint& before) {
+std::optional<std::vector<Work>> PreemptionPlanner::try_once(Method method, const Place& place) {
   if (!context_.stop.is_raised()) context_.stop.ask();
   if (context_.stop.is_raised()) return std::nullopt;
   Claim& claim = context_.claim;
@@ -106,7 +103,7 @@ std::optional<std::vector<Work>> PreemptionPlanner::try_once(Method method, cons
   if (!context_.watch.has_begun()) context_.watch.has_grown();
   if (context_.ranks.any_after(claim.rank)) context_.ranks.protect_claimants(context_.ledger.evictions());
   nominator_.begin_attempt();
-  before = context_.begin_attempt();
+  context_.begin_attempt();
   if (claim.mode != PreemptionMode::kSwap) context_.ledger.expect_evictions();
   if (nominator_.with_room(claim, place)) {
     settle_victims(context_);
@@ -116,7 +113,7 @@ std::optional<std::vector<Work>> PreemptionPlanner::try_once(Method method, cons
       if (levels > context_.levels_before()) return levels;
     }
   }
-  context_.undo_attempt(before);
+  context_.undo_attempt();
   return std::nullopt;
 }
 

@@ -62,7 +62,7 @@ class PreemptionPlanner {
   template <class Place>
   bool attempt(Method method, const Place& place);
   template <class Place>
-  std::optional<std::vector<Work>> try_once(Method method, const Place& place, EvictionLedger::Checkpoint& before);
+  std::optional<std::vector<Work>> try_once(Method method, const Place& place);
   std::vector<Method> methods_to_evict() const;
   bool loses_least() const;
 

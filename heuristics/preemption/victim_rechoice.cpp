@@ -117,59 +117,50 @@ bool are_alike(const Problem& problem, const std::vector<PodIndex>& pods) {
       pods, [&](PodIndex pod) { return problem.pods[pod].pod_class == problem.pods[pods.front()].pod_class; });
 }
 
-// One attempt to exchange victims: some leave, others come back, and all of it is kept or undone.
-class Exchange {
- public:
-  // From now on only victims within the limit leave, and no newly placed gang gives way.
-  Exchange(PreemptionContext& context, NodeNominator& nominator, const ExchangeLimit& limit)
-      : context_(context), nominator_(nominator) {
-    context_.claim.stage = ClaimStage::kPlain;
-    context_.claim.rank = context_.ranks.latest();
-    context_.claim.exchange = limit;
-    before_ = context_.begin_attempt();
-    loss_before_ = context_.ledger.evicted_loss();
-  }
-  // Any new victim leaves for the same claim, and in the same way, as the evicted one.
-  void evict_like(const PlannedEviction& eviction) {
-    context_.claim.claimant = eviction.for_gang;
-    context_.claim.mode =
-        eviction.reason == EvictionReason::kPreempt ? PreemptionMode::kPreempt : PreemptionMode::kReclaim;
-  }
-  // Puts the pods that are not present back, or elsewhere, with room made by the claim's victims: all or none.
-  bool bring(const std::vector<PodIndex>& pods) {
-    const auto before = context_.ledger.checkpoint();
-    const bool placed = nominator_.with_room(context_.claim, [&] {
-      return std::ranges::all_of(pods, [&](PodIndex pod) {
-        return context_.state.is_present(pod) || put_back(context_.state, context_.bounds, pod) ||
-               context_.placer.place_pod(pod);
-      });
-    });
-    if (!placed) context_.ledger.rollback(before);
-    return placed;
-  }
-  // Victims that are no longer needed come back. Whether the leading levels are better, or are the same and less is
-  // evicted; otherwise nothing has changed.
-  bool end() {
-    settle_victims(context_);
-    if (context_.rules_hold()) {
-      std::vector<Work> levels = context_.levels_now();
-      if (levels > context_.levels_before() ||
-          (levels == context_.levels_before() && context_.ledger.evicted_loss() < loss_before_)) {
-        context_.keep_attempt(std::move(levels));
-        return true;
-      }
-    }
-    undo();
-    return false;
-  }
-  void undo() { context_.undo_attempt(before_); }
+// Begins an attempt to exchange victims: some leave, others come back, and all of it is kept or undone. From now on
+// only victims within the limit leave, and no newly placed gang gives way. The loss by what is evicted before.
+std::int64_t begin_exchange(PreemptionContext& context, const ExchangeLimit& limit) {
+  context.claim.stage = ClaimStage::kPlain;
+  context.claim.rank = context.ranks.latest();
+  context.claim.exchange = limit;
+  context.begin_attempt();
+  return context.ledger.evicted_loss();
+}
 
- private:
-  PreemptionContext& context_;
-  NodeNominator& nominator_;
-  EvictionLedger::Checkpoint before_;
-  std::int64_t loss_before_ = 0;
-};
+// Any new victim leaves for the same claim, and in the same way, as the evicted one.
+void evict_like(const PlannedEviction& eviction, Claim& claim) {
+  claim.claimant = eviction.for_gang;
+  claim.mode = eviction.reason == EvictionReason::kPreempt ? PreemptionMode::kPreempt : PreemptionMode::kReclaim;
+}
+
+// Puts the pods that are not present back, or elsewhere, with room made by the claim's victims: all or none.
+bool bring_back(PreemptionContext& context, NodeNominator& nominator, const std::vector<PodIndex>& pods) {
+  const auto before = context.ledger.checkpoint();
+  const bool placed = nominator.with_room(context.claim, [&] {
+    return std::ranges::all_of(pods, [&](PodIndex pod) {
+      return context.state.is_present(pod) || put_back(context.state, context.bounds, pod) ||
+             context.placer.place_pod(pod);
+    });
+  });
+  if (!placed) context.ledger.rollback(before);
+  return placed;
+}
+
+// Victims that are no longer needed come back. Whether the leading levels are better, or are the same and less is
+// evicted; otherwise nothing has changed.
+bool end_exchange(PreemptionContext& context, std::int64_t loss_before) {
+  settle_victims(context);
+  if (context.rules_hold()) {
+    std::vector<Work> levels = context.levels_now();
+    if (levels > context.levels_before() ||
+        (levels == context.levels_before() && context.ledger.evicted_loss() < loss_before)) {
+      context.keep_attempt(std::move(levels));
+      return true;
+    }
+  }
+  context.undo_attempt();
+  return false;
+}
 
 // Of each queue an eviction of that priority: any further victim there leaves for the same claim, in the same way.
 // Preemption is preferred, since it has no condition on the shares.
@@ -281,7 +272,7 @@ void spare_for_budgets(const PreemptionContext& context, std::vector<VictimGroup
 
 // First those that are to stay, then, while there is room, those that were to leave. Free capacity only shrinks, so a
 // group equivalent to one that found none is not tried.
-void bring_back(PreemptionContext& context, Exchange& exchange, const std::vector<VictimGroup>& groups) {
+void bring_back(PreemptionContext& context, NodeNominator& nominator, const std::vector<VictimGroup>& groups) {
   std::map<PodClassIndex, std::size_t> too_many;  // equivalent pods of one group that did not fit together
   for (const bool of_leaving : {false, true}) {
     for (const VictimGroup& group : groups) {
@@ -289,7 +280,7 @@ void bring_back(PreemptionContext& context, Exchange& exchange, const std::vecto
       const PodClassIndex pod_class = context.problem.pods[group.pods.front()].pod_class;
       const auto known = too_many.find(pod_class);
       if (known != too_many.end() && group.pods.size() >= known->second) continue;
-      if (!exchange.bring(group.pods) && are_alike(context.problem, group.pods))
+      if (!bring_back(context, nominator, group.pods) && are_alike(context.problem, group.pods))
         too_many[pod_class] = group.pods.size();
     }
   }
@@ -305,19 +296,19 @@ bool choose_anew(PreemptionContext& context, NodeNominator& nominator, std::int3
   choose_victims(groups, room_of_queues(context, priority, groups, each_its_own));
   spare_for_budgets(context, groups);
   if (std::ranges::all_of(groups, [](const VictimGroup& group) { return group.leaves == group.is_gone; })) return false;
-  Exchange exchange(context, nominator, {QueueIndex::none(), priority, -1});
+  const std::int64_t loss_before = begin_exchange(context, {QueueIndex::none(), priority, -1});
   for (const VictimGroup& group : groups) {
     if (!group.leaves || group.is_gone) continue;
-    exchange.evict_like(examples.at(group.queue));
+    evict_like(examples.at(group.queue), context.claim);
     context.ledger.take(group.pods, context.claim);
   }
-  exchange.evict_like(examples.begin()->second);
+  evict_like(examples.begin()->second, context.claim);
   context.claim.mode = PreemptionMode::kConsolidate;
   std::ranges::stable_sort(groups, [](const VictimGroup& a, const VictimGroup& b) {
     return a.largest != b.largest ? a.largest > b.largest : b.costs_less_than(a);
   });
-  bring_back(context, exchange, groups);
-  return exchange.end();
+  bring_back(context, nominator, groups);
+  return end_exchange(context, loss_before);
 }
 
 // Pods of one gang, and why the first of them was evicted. Times in seconds.
@@ -371,11 +362,11 @@ struct Memory {
 bool exchange_single(PreemptionContext& context, NodeNominator& nominator, const Evicted& evicted, ClaimStage stage) {
   const Gang& gang = context.problem.gangs[context.problem.pods[evicted.pods.front()].gang];
   if (!fit::may_start(gang) || !fit::queue_exists(gang) || evicted.first.for_gang.is_none()) return false;
-  Exchange exchange(context, nominator, {gang.queue, gang.priority, evicted.least_seconds - 1});
-  exchange.evict_like(evicted.first);
+  const std::int64_t loss_before = begin_exchange(context, {gang.queue, gang.priority, evicted.least_seconds - 1});
+  evict_like(evicted.first, context.claim);
   context.claim.stage = stage;
-  if (exchange.bring(evicted.pods)) return exchange.end();
-  exchange.undo();
+  if (bring_back(context, nominator, evicted.pods)) return end_exchange(context, loss_before);
+  context.undo_attempt();
   return false;
 }
 

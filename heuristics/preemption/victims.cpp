@@ -19,8 +19,7 @@ bool is_hopeless(const PreemptionContext& context, const Claim& claim) {
   // Whether gangs may be reclaimed depends on their queue alone.
   return std::ranges::none_of(survey.runs_in, [&](const auto& runs) {
     if (claim.mode != PreemptionMode::kReclaim) return true;
-    return runs.first != claimant.queue && context.rules.may_reclaim(context.state, claim.claimant, runs.second) &&
-           context.rules.claims_within_share(context.state, claim.claimant, runs.second, {});
+    return runs.first != claimant.queue && may_reclaim(context, claim, runs.second);
   });
 }
 
