@@ -72,8 +72,7 @@ bool read_workload(json::Reading& reading, JsonValue value, Experiment& experime
   return reading.fail_value(value, "expected the words of 'muster import' or 'muster generate'");
 }
 
-bool read_experiment(json::Reading& reading, Experiment& experiment) {
-  const JsonValue root = reading.document.root();
+bool read_experiment(json::Reading& reading, JsonValue root, Experiment& experiment) {
   if (!reading.expect(root, JsonKind::kObject) || !reading.check_duplicates(root)) return false;
   for (const auto [key, value] : root.members()) {
     if (key == "id") continue;
@@ -164,9 +163,9 @@ class Grid {
   // None: interrupted.
   std::optional<std::string> answer_of(std::string_view line) {
     if (const auto error = document_.parse(line, {})) return error_line("null", *error);
-    json::Reading reading{document_, false, nullptr, {}};
+    json::Reading reading{false, nullptr, {}};
     Experiment experiment;
-    if (!read_experiment(reading, experiment)) return error_line(line, reading.error);
+    if (!read_experiment(reading, document_.root(), experiment)) return error_line(line, reading.error);
     if (experiment.file.empty() && experiment.made_by.empty()) {
       if (!options_.workload)
         return error_line(line, {ErrorCode::kMissingKey, "$.workload", "neither the line nor the command names one"});

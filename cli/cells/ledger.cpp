@@ -66,7 +66,7 @@ Result<Ledger> read_ledger(std::string_view text, const Problem& problem) {
   json::JsonDocument document;
   if (auto error = document.parse(text, {})) return *std::move(error);
   StringPool pool;
-  json::Reading reading{document, false, &pool, {}};
+  json::Reading reading{false, &pool, {}};
   LedgerRecord record;
   if (!json::read_fields(reading, document.root(), kLedgerFields, record)) return std::move(reading.error);
   if (record.format != kFormat)

@@ -37,24 +37,21 @@ bool is_yaml(std::string_view file, std::string_view text) {
 int read_whole_file(const std::string& file, std::string& out) {
   const int descriptor = file == "-" ? STDIN_FILENO : open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return errno;
-  constexpr std::size_t kLeastRoom = std::size_t{1} << 16;
-  std::size_t size = out.size();
+  constexpr std::size_t kPiece = std::size_t{1} << 17;  // stays in the cache until it is appended
   struct stat about {};
   if (fstat(descriptor, &about) == 0 && about.st_size > 0) {
-    out.reserve(size + static_cast<std::size_t>(about.st_size) + kLeastRoom);
+    out.reserve(out.size() + static_cast<std::size_t>(about.st_size) + 1);  // and a line feed after it
     ask_for_large_pages(out);
-    out.resize(out.capacity());
   }
   int error = 0;
+  const auto piece = std::make_unique_for_overwrite<char[]>(kPiece);
   while (true) {
-    if (out.size() - size < kLeastRoom) out.resize(std::max(2 * out.size(), 4 * kLeastRoom));
-    const ssize_t got = read(descriptor, out.data() + size, out.size() - size);
+    const ssize_t got = read(descriptor, piece.get(), kPiece);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) error = errno;
     if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
+    out.append(piece.get(), static_cast<std::size_t>(got));
   }
-  out.resize(size);
   if (descriptor != STDIN_FILENO) close(descriptor);
   return error;
 }

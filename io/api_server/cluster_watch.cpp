@@ -35,8 +35,8 @@ class CrdSink final : public KindSink {
     is_listing_ = false;
     if (std::exchange(is_listed_, true)) touched_();
   }
-  bool set(json::JsonDocument&, json::JsonValue object) override { return touch(object); }
-  bool remove(json::JsonDocument&, json::JsonValue object) override { return touch(object); }
+  bool set(json::JsonValue object) override { return touch(object); }
+  bool remove(json::JsonValue object) override { return touch(object); }
   void reached(std::string_view) override {}
   void changed(WatchState state, const std::string&) override {
     const bool is_refused = state == WatchState::kForbidden || state == WatchState::kGone;

@@ -27,12 +27,12 @@ class KindSink {
   KindSink& operator=(const KindSink&) = delete;
 
   // A list begins, comes page by page, and ends with its resourceVersion: objects that were in no page do not exist any
-  // more. One that does not end is followed by another that begins. Each object is one of `document`, and valid during
-  // the call. False: it has no name, or is no object.
+  // more. One that does not end is followed by another that begins. Each object is valid during the call. False: it has
+  // no name, or is no object.
   virtual void list_begins() = 0;
   virtual void list_ends(std::string_view resource_version) = 0;
-  [[nodiscard]] virtual bool set(json::JsonDocument& document, json::JsonValue object) = 0;
-  [[nodiscard]] virtual bool remove(json::JsonDocument& document, json::JsonValue object) = 0;
+  [[nodiscard]] virtual bool set(json::JsonValue object) = 0;
+  [[nodiscard]] virtual bool remove(json::JsonValue object) = 0;
   // Everything up to this version has come.
   virtual void reached(std::string_view resource_version) = 0;
   // `error`: for people; empty: none.

@@ -131,7 +131,7 @@ void KindWatch::Implementation::take_page(const ApiResponse& response) {
   if (version.empty() || !items) return retry(name + "the answer is no list", &Implementation::list);
   if (items.is(json::JsonKind::kArray)) {  // null: there is none
     for (const json::JsonValue item : items.elements()) {
-      if (!sink_.set(scratch_, item)) return retry(name + "the list holds what is no object", &Implementation::list);
+      if (!sink_.set(item)) return retry(name + "the list holds what is no object", &Implementation::list);
     }
   }
   continue_ = text_of(metadata, "continue");
@@ -201,9 +201,9 @@ bool KindWatch::Implementation::take_event(std::string_view type, json::JsonValu
   if (type == "BOOKMARK") {
     is_taken = true;
   } else if (type == "ADDED" || type == "MODIFIED") {
-    is_taken = sink_.set(scratch_, object);
+    is_taken = sink_.set(object);
   } else if (type == "DELETED") {
-    is_taken = sink_.remove(scratch_, object);
+    is_taken = sink_.remove(object);
   }
   return is_taken ? progressed(std::move(version)) : make_no_sense("an event has no object, or is of an unknown type");
 }

@@ -75,12 +75,12 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     store_.changed(matters);
   }
 
-  bool set(json::JsonDocument& document, json::JsonValue object) override {
+  bool set(json::JsonValue object) override {
     const std::optional<Identity> identity = read_identity(object);
     if (!identity) return false;
     note_event();
     kubernetes::ObjectKeeper& keeper = store_.keeper;
-    const std::string_view slim = keeper.slim(document, object, api_version_, report_.kind.known->kind);
+    const json::JsonBuilder& slim = keeper.slim(object, api_version_, report_.kind.known->kind);
     const auto note = [&](Entry& entry) {
       entry.list = list_;
       entry.uid = identity->uid;
@@ -93,7 +93,7 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     return true;
   }
 
-  bool remove(json::JsonDocument&, json::JsonValue object) override {
+  bool remove(json::JsonValue object) override {
     const std::optional<Identity> identity = read_identity(object);
     if (!identity) return false;
     note_event();

@@ -28,7 +28,7 @@ struct StoredObject {
   std::string uid, resource_version;
 
   // Slim JSON with apiVersion, kind and metadata.uid; without metadata.resourceVersion.
-  std::string_view text() const { return kept->text(); }
+  std::string text() const { return kept->text(); }
 };
 
 // One kind, for people and metrics.

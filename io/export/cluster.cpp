@@ -111,7 +111,7 @@ Result<ObjectIdentities> read_identities(std::string_view line) {
   ObjectIdentities found;
   found.is_kubernetes = kubernetes::holds_kubernetes_objects(document.root());
   if (!found.is_kubernetes) return found;
-  kubernetes::KubernetesReading in(document);
+  kubernetes::KubernetesReading in;
   in.strict = false;
   kubernetes::KubernetesItems items;
   if (!kubernetes::collect_items(in, document.root(), items)) return in.error;
@@ -120,8 +120,7 @@ Result<ObjectIdentities> read_identities(std::string_view line) {
 }
 
 Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects, const muster_v1::NamedPlan& plan) {
-  json::JsonDocument none;
-  kubernetes::KubernetesReading in(none);
+  kubernetes::KubernetesReading in;
   in.strict = false;
   kubernetes::KubernetesItems items;
   if (!kubernetes::collect_kept(in, objects, items)) return in.error;

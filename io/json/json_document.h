@@ -26,8 +26,10 @@ class JsonMembers;
 struct JsonTape {
   const std::uint64_t* words = nullptr;
   const char* strings = nullptr;
-  std::string_view text;                       // the source
-  const std::uint32_t* structurals = nullptr;  // positions in it of what the parser found: brackets, commas, values
+  std::string_view text;  // the source; empty of what a JsonBuilder built
+  // Positions in the source of what the parser found: brackets, commas, values. Without a source, the words of numbers
+  // say where among the strings their characters are.
+  const std::uint32_t* structurals = nullptr;
   std::size_t structural_count = 0;
 };
 
@@ -161,6 +163,8 @@ class NumberCursor {
     if (place.value / kStride == passed_.size()) passed_.push_back(place);
   }
   void stop(const Place& place) { last_ = place; }
+  // The document that was asked about may have become another one.
+  void reset() { tape_ = nullptr; }
 
  private:
   static constexpr std::uint32_t kStride = 256;  // words of the tape
@@ -213,25 +217,5 @@ bool is_utf8(std::string_view text);
 
 // `path` with one more step: .key, or ["key"] if the key is not a plain word.
 void append_path_key(std::string& path, std::string_view key);
-
-// A parsed document that is kept.
-//
-// As large as what it holds, where a JsonDocument is as large as its longest text may need. It never changes, so that
-// any number of threads may read it. A move leaves views valid.
-class KeptJson {
- public:
-  // A copy of what was parsed last, without an error.
-  explicit KeptJson(const JsonDocument& parsed);
-
-  JsonValue root() const { return {tape_.get(), 1}; }
-  std::string_view text() const { return tape_->text; }
-  // As allocated. About four times the text.
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  std::unique_ptr<std::uint64_t[]> block_;
-  std::unique_ptr<const JsonTape> tape_;
-  std::size_t bytes_ = 0;
-};
 
 }  // namespace muster::json

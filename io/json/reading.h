@@ -27,7 +27,6 @@ struct KnownObject {
 };
 
 struct Reading {
-  JsonDocument& document;  // values of others may be read, too
   bool lenient = false;
   StringPool* text = nullptr;  // storage of strings
   InputError error;

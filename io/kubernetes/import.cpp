@@ -8,7 +8,6 @@
 #include "io/kubernetes/import/finished_gangs.h"
 #include "io/kubernetes/import/pod_writer.h"
 #include "io/kubernetes/import/workload.h"
-#include "io/kubernetes/object/documents.h"
 #include "io/kubernetes/object/instants.h"
 #include "io/kubernetes/object/slim.h"
 #include "io/snapshot_writer/records.h"
@@ -20,8 +19,7 @@ namespace {
 
 class Importer {
  public:
-  Importer(json::JsonDocument& document, const KubernetesOptions& options)
-      : in_(document), options_(options), visitor_(in_, items_) {
+  explicit Importer(const KubernetesOptions& options) : options_(options), visitor_(in_, items_) {
     configure(options, in_);
   }
 
@@ -146,7 +144,7 @@ class Importer {
       writer.separate(first).raw(R"({"name":)").string(object.name);
       if (labels) {
         writer.raw(R"(,"labels":)");
-        write_json(writer, in_.document, labels);
+        write_json(writer, in_.numbers, labels);
       }
       writer.raw("}");
       return true;
@@ -164,29 +162,23 @@ class Importer {
 
 }  // namespace
 
-Result<ImportedSnapshot> import_kubernetes(json::JsonDocument& document, const KubernetesOptions& options) {
-  MUSTER_REQUIRE(holds_kubernetes_objects(document.root()));
-  return Importer(document, options).run(document.root());
+Result<ImportedSnapshot> import_kubernetes(json::JsonValue root, const KubernetesOptions& options) {
+  MUSTER_REQUIRE(holds_kubernetes_objects(root));
+  return Importer(options).run(root);
 }
 
 Result<ImportedSnapshot> import_kept(const KeptObjects& objects, const KubernetesOptions& options) {
   MUSTER_REQUIRE(options.time.has_value());
   MUSTER_REQUIRE(std::ranges::all_of(objects, [&](const auto& object) { return object->is_read_as(options); }));
-  json::JsonDocument none;
-  return Importer(none, options).run(objects);
+  return Importer(options).run(objects);
 }
 
 Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options,
                                                 json::JsonLimits limits) {
-  json::JsonDocument document;
-  std::optional<std::string> slim = slim_objects(text, document, limits.max_depth);
-  text = slim ? *std::move(slim) : join_documents(std::move(text));
+  SlimDocument document;
   if (auto error = document.parse(text, limits)) return *std::move(error);
-  if (!holds_kubernetes_objects(document.root())) {
-    return InputError{ErrorCode::kUnsupportedFormat, "$",
-                      "the input contains no Kubernetes objects: apiVersion and kind are missing"};
-  }
-  return import_kubernetes(document, options);
+  std::string().swap(text);  // most of the memory
+  return import_kubernetes(document.root(), options);
 }
 
 InputError name_imported(InputError error, std::string_view line) {

@@ -25,7 +25,7 @@ struct ImportedSnapshot {
 // Requires a document that parsed, and holds_kubernetes_objects. Errors: those of SnapshotReader, DuplicateName,
 // UnknownNode, UnknownQueue; the message begins with the kind and the name of the object, the path is that of the
 // document. Cost: one pass over the document.
-Result<ImportedSnapshot> import_kubernetes(json::JsonDocument& document, const KubernetesOptions& options);
+Result<ImportedSnapshot> import_kubernetes(json::JsonValue root, const KubernetesOptions& options);
 
 // The same for a text of documents, one after another. Errors: those of JsonDocument, UnsupportedFormat, too. Cost: as
 // above, and memory in proportion to the relevant part of the text.

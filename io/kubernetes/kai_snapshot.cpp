@@ -224,7 +224,7 @@ Result<KaiSnapshot> kai_snapshot_objects(const std::string& file, std::size_t mo
   if (!text) return text.error();
   json::JsonDocument document;
   if (auto error = document.parse(*text, {most_bytes, json::JsonLimits().max_depth})) return *std::move(error);
-  KubernetesReading reading(document);
+  KubernetesReading reading;
   std::array<json::JsonValue, 3> parts;
   KaiSnapshot snapshot;
   if (!reading.expect(document.root(), json::JsonKind::kObject) || !reading.take(document.root(), kParts, parts) ||
@@ -243,7 +243,7 @@ Result<KaiSnapshot> kai_snapshot_objects(const std::string& file, std::size_t mo
     if (!items) continue;
     writer.separate(first).raw(R"({"apiVersion":)").string(raw.api_version).raw(R"(,"kind":)").string(raw.kind);
     writer.raw(R"(,"items":)");
-    write_json(writer, document, items);
+    write_json(writer, reading.numbers, items);
     writer.raw("}");
   }
   writer.raw("]}");

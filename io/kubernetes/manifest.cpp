@@ -15,7 +15,7 @@ Result<std::vector<ManifestObject>> manifest_objects(std::string text, json::Jso
     return InputError{ErrorCode::kUnsupportedFormat, "$",
                       "there are no Kubernetes objects: apiVersion and kind are missing"};
   }
-  KubernetesReading in(document);
+  KubernetesReading in;
   in.strict = false;
   KubernetesItems items;
   if (!collect_items(in, document.root(), items)) return std::move(in.error);

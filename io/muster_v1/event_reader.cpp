@@ -86,7 +86,7 @@ struct EventReader::Implementation {
   ReaderOptions options;
   json::JsonDocument document;
   Workload workload;
-  SnapshotInput input{document, false, workload.all};
+  SnapshotInput input{false, workload.all};
   std::unordered_set<std::string_view> gang_names, pod_names, node_names;
   bool is_first = true;
 
@@ -229,6 +229,7 @@ EventReader::~EventReader() = default;
 std::optional<InputError> EventReader::read(std::string_view line) {
   Implementation& it = *implementation_;
   if (auto error = it.document.parse(line, {it.options.max_line_bytes, it.options.max_depth})) return error;
+  it.input.numbers.reset();
   const bool is_read = it.is_first ? it.read_start() : it.read_event(it.document.root());
   it.is_first = false;
   if (!is_read) return std::move(it.input.error);

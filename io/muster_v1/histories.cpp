@@ -150,7 +150,7 @@ Result<Histories> read_histories(std::string_view text) {
   json::JsonDocument document;
   if (auto error = document.parse(text, kLimits)) return *std::move(error);
   StringPool names;
-  Reading in{document, false, &names, {}};
+  Reading in{false, &names, {}};
   Histories histories;
   if (!read_histories(in, document.root(), histories)) return std::move(in.error);
   return histories;

@@ -21,8 +21,7 @@ constexpr json::JsonLimits kPlanLimits = {std::size_t{1} << 30, 64};
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 struct PlanInput : json::Reading {
-  PlanInput(json::JsonDocument& parsed, StringPool& pool, ReadPlan& into)
-      : json::Reading{parsed, false, &pool, {}}, out(into) {}
+  PlanInput(StringPool& pool, ReadPlan& into) : json::Reading{false, &pool, {}}, out(into) {}
   ReadPlan& out;
   json::JsonValue error_object, gang_list;
 };
@@ -386,7 +385,7 @@ Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
   if (auto error = document.parse(line, kPlanLimits)) return *std::move(error);
   StringPool names;
   ReadPlan plan;
-  PlanInput input(document, names, plan);
+  PlanInput input(names, plan);
   const JsonValue root = document.root();
   if (!json::read_fields(input, root, kPlanFields, plan) || !check_status(input, root)) return std::move(input.error);
   if (problem == nullptr || plan.is_error) return plan;

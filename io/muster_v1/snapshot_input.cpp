@@ -4,15 +4,15 @@
 
 namespace muster::muster_v1 {
 
-SnapshotInput::SnapshotInput(json::JsonDocument& parsed, bool is_lenient, Snapshot& into)
-    : json::Reading{parsed, is_lenient, &into.text, {}}, snapshot(into) {
+SnapshotInput::SnapshotInput(bool is_lenient, Snapshot& into)
+    : json::Reading{is_lenient, &into.text, {}}, snapshot(into) {
   for (const std::string_view name : {"cpu", "memory", "pods"}) {
     resource_index.emplace(name, snapshot.resource_names.push_back(name));
   }
 }
 
 SnapshotInput::SnapshotInput(const SnapshotInput& whole, Snapshot& into)
-    : json::Reading{whole.document, whole.lenient, &into.text, {}},
+    : json::Reading{whole.lenient, &into.text, {}},
       snapshot(into),
       may_add_resources(false),
       resource_index(whole.resource_index),

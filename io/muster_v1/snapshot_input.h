@@ -31,7 +31,7 @@ struct LastNames {
 };
 
 struct SnapshotInput : json::Reading {
-  SnapshotInput(json::JsonDocument& parsed, bool is_lenient, Snapshot& into);
+  SnapshotInput(bool is_lenient, Snapshot& into);
   // For a part of the line that is read in parallel with the rest, into a snapshot of its own: it knows the templates,
   // specs and resources that the whole knows so far, and no other resources.
   SnapshotInput(const SnapshotInput& whole, Snapshot& into);

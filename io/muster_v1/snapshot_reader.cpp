@@ -9,6 +9,7 @@
 
 #include <simdjson.h>
 
+#include "io/json/json_builder.h"
 #include "io/json/json_document.h"
 #include "io/kubernetes/object/items.h"
 #include "io/kubernetes/object/slim.h"
@@ -198,31 +199,36 @@ void settle(const PolicyOverrides& policy, Snapshot& snapshot) {
 struct SnapshotReader::Implementation {
   ReaderOptions options;
   json::JsonDocument document, imported;
+  json::JsonBuilder slim;
   std::vector<std::string> remarks;
 
-  std::optional<InputError> parse(std::string_view line);
+  std::optional<InputError> parse(std::string_view line, json::JsonValue& root);
   Result<Snapshot> read_line(std::string_view line, const kubernetes::KubernetesOptions& kubernetes);
-  Result<Snapshot> read(json::JsonDocument& parsed);
+  Result<Snapshot> read(json::JsonValue root);
   Result<Snapshot> read_imported(Result<kubernetes::ImportedSnapshot> import);
   Result<Snapshot> with_remarks(Result<Snapshot> snapshot);
 };
 
 // The relevant part of Kubernetes objects.
-std::optional<InputError> SnapshotReader::Implementation::parse(std::string_view line) {
+std::optional<InputError> SnapshotReader::Implementation::parse(std::string_view line, json::JsonValue& root) {
   const json::JsonLimits limits{options.max_line_bytes, options.max_depth};
   if (line.size() <= limits.max_bytes && kubernetes::begins_as_kubernetes(line)) {
-    if (const auto slim = kubernetes::slim_objects(line, document, limits.max_depth))
-      return document.parse(*slim, limits);
+    if (kubernetes::slim_objects(line, limits.max_depth, kubernetes::Instants::kLatest, slim)) {
+      root = slim.root();
+      return std::nullopt;
+    }
   }
-  return document.parse(line, limits);
+  if (auto error = document.parse(line, limits)) return error;
+  root = document.root();
+  return std::nullopt;
 }
 
-Result<Snapshot> SnapshotReader::Implementation::read(json::JsonDocument& parsed) {
+Result<Snapshot> SnapshotReader::Implementation::read(json::JsonValue root) {
   Snapshot snapshot;
   snapshot.anomalies.strict = options.strict;
-  SnapshotInput input(parsed, options.lenient, snapshot);
+  SnapshotInput input(options.lenient, snapshot);
   input.threads = options.threads;
-  if (!read_snapshot(input, parsed.root())) return std::move(input.error);
+  if (!read_snapshot(input, root)) return std::move(input.error);
   settle(options.policy, snapshot);
   return snapshot;
 }
@@ -231,7 +237,7 @@ Result<Snapshot> SnapshotReader::Implementation::read(json::JsonDocument& parsed
 Result<Snapshot> SnapshotReader::Implementation::read_imported(Result<kubernetes::ImportedSnapshot> import) {
   if (!import) return import.error();
   if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
-  Result<Snapshot> snapshot = read(imported);
+  Result<Snapshot> snapshot = read(imported.root());
   if (!snapshot) return kubernetes::name_imported(snapshot.error(), import->line);
   for (Warning& warning : import->warnings) snapshot->anomalies.tell(std::move(warning));
   return snapshot;
@@ -250,10 +256,10 @@ const kubernetes::KubernetesOptions& SnapshotReader::kubernetes() const { return
 
 Result<Snapshot> SnapshotReader::Implementation::read_line(std::string_view line,
                                                            const kubernetes::KubernetesOptions& kubernetes) {
-  if (auto error = parse(line)) return *std::move(error);
-  return kubernetes::holds_kubernetes_objects(document.root())
-             ? read_imported(kubernetes::import_kubernetes(document, kubernetes))
-             : read(document);
+  json::JsonValue root;
+  if (auto error = parse(line, root)) return *std::move(error);
+  return kubernetes::holds_kubernetes_objects(root) ? read_imported(kubernetes::import_kubernetes(root, kubernetes))
+                                                    : read(root);
 }
 
 Result<Snapshot> SnapshotReader::Implementation::with_remarks(Result<Snapshot> snapshot) {

@@ -15,7 +15,7 @@ bool ReportedSimulation::is_header(json::JsonDocument& document) {
 
 std::optional<InputError> ReportedSimulation::take(json::JsonDocument& document) {
   StringPool names;
-  json::Reading in{document, true, &names, {}};
+  json::Reading in{true, &names, {}};
   if (take(in, document.root())) return std::nullopt;
   return std::move(in.error);
 }

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "io/kubernetes/object/documents.h"
 #include "io/kubernetes/object/instants.h"
 #include "io/kubernetes/object/slim.h"
 #include "model/base/require.h"
@@ -14,15 +13,6 @@ namespace muster::state {
 namespace {
 
 using kubernetes::KubernetesReading;
-
-std::optional<InputError> parse_whole(json::JsonDocument& document, std::string_view text, json::JsonLimits limits) {
-  std::optional<std::string> slim = kubernetes::slim_with_instants(text, document, limits.max_depth);
-  if (!slim) slim = kubernetes::join_documents(std::string(text));
-  if (auto error = document.parse(*slim, limits)) return error;
-  if (kubernetes::holds_kubernetes_objects(document.root())) return std::nullopt;
-  return InputError{ErrorCode::kUnsupportedFormat, "$",
-                    "the input contains no Kubernetes objects: apiVersion and kind are missing"};
-}
 
 std::string api_version_of(const kubernetes::KubernetesObject& object) {
   if (object.group.empty()) return std::string(object.version);
@@ -36,8 +26,8 @@ std::optional<Nanoseconds> latest_instant_of(const kubernetes::KubernetesObject&
   return *parse_instant(latest.text());
 }
 
-KubernetesReading reading_of(json::JsonDocument& document, const kubernetes::KubernetesOptions& options) {
-  KubernetesReading reading(document);
+KubernetesReading reading_of(const kubernetes::KubernetesOptions& options) {
+  KubernetesReading reading;
   kubernetes::configure(options, reading);
   return reading;
 }
@@ -68,19 +58,18 @@ struct ClusterObjects::Removal {
 
 std::optional<InputError> ClusterObjects::set_whole(std::string_view text, json::JsonLimits limits) {
   MUSTER_REQUIRE(next_place_ == 0);
-  json::JsonDocument document;
-  if (auto error = parse_whole(document, text, limits)) return error;
-  KubernetesReading reading = reading_of(document, *keeper_.options());
+  kubernetes::SlimDocument document;
+  if (auto error = document.parse(text, limits, kubernetes::Instants::kAll)) return error;
+  KubernetesReading reading = reading_of(*keeper_.options());
   std::vector<kubernetes::FoundObject> found;
   if (!kubernetes::find_objects(reading, document.root(), kubernetes::DeletedEvents::kApply, found))
     return std::move(reading.error);
-  for (const kubernetes::FoundObject& one : found) put(document, one);
+  for (const kubernetes::FoundObject& one : found) put(one);
   return std::nullopt;
 }
 
-std::optional<InputError> ClusterObjects::change(json::JsonDocument& document, json::JsonValue set,
-                                                 json::JsonValue remove) {
-  KubernetesReading reading = reading_of(document, *keeper_.options());
+std::optional<InputError> ClusterObjects::change(json::JsonValue set, json::JsonValue remove) {
+  KubernetesReading reading = reading_of(*keeper_.options());
   std::vector<kubernetes::FoundObject> found;
   if (set && !kubernetes::find_objects(reading, set, kubernetes::DeletedEvents::kRefuse, found))
     return std::move(reading.error);
@@ -91,7 +80,7 @@ std::optional<InputError> ClusterObjects::change(json::JsonDocument& document, j
       if (!find_removed(reading, element, removed)) return std::move(reading.error);
   }
   for (const Place& place : removed) place.kind->objects.remove(place.key);
-  for (const kubernetes::FoundObject& one : found) put(document, one);
+  for (const kubernetes::FoundObject& one : found) put(one);
   return std::nullopt;
 }
 
@@ -134,12 +123,12 @@ std::vector<ClusterObjects::Place> ClusterObjects::places_of(const Removal& remo
   return places;
 }
 
-void ClusterObjects::put(json::JsonDocument& document, const kubernetes::FoundObject& found) {
+void ClusterObjects::put(const kubernetes::FoundObject& found) {
   const kubernetes::KubernetesObject& object = found.object;
   const auto [first, last] = kinds_.equal_range(object.kind);
   auto kind = std::find_if(first, last, [&](const auto& named) { return named.second.group == object.group; });
   if (kind == last) kind = kinds_.emplace(std::string(object.kind), Kind{std::string(object.group), {}});
-  const std::string_view slim = keeper_.slim(document, object.value, api_version_of(object), object.kind);
+  const json::JsonBuilder& slim = keeper_.slim(object.value, api_version_of(object), object.kind);
   kind->second.objects.put(keeper_, kubernetes::object_key(object.namespace_name, object.name), slim, [&](Held& held) {
     if (held.place == 0) held.place = ++next_place_;
     held.latest = latest_instant_of(object);

@@ -35,11 +35,11 @@ class ClusterObjects {
   std::optional<InputError> set_whole(std::string_view text, json::JsonLimits limits);
 
   // What a delta changes: objects in any form that the import takes, and a list of objects of which the kind, the name
-  // and, where there is one, the namespace count; both values of `document`, or absent. Removals come first. Either all
+  // and, where there is one, the namespace count; both may be absent. Removals come first. Either all
   // of it or, with an error, nothing. Errors: those of find_objects; MissingKey, WrongType; UnknownName, if an object
   // is to be removed that is not there, unless the import ignores its kind; InvalidValue, if it is not clear which one.
   // Cost: that of reading the objects of the delta.
-  std::optional<InputError> change(json::JsonDocument& document, json::JsonValue set, json::JsonValue remove);
+  std::optional<InputError> change(json::JsonValue set, json::JsonValue remove);
 
   bool is_read_as(const kubernetes::KubernetesOptions& options) const {
     return kubernetes::reads_alike(options, *keeper_.options());
@@ -72,7 +72,7 @@ class ClusterObjects {
   [[nodiscard]] bool find_removed(kubernetes::KubernetesReading& reading, json::JsonValue element,
                                   std::set<Place>& out);
   std::vector<Place> places_of(const Removal& removal);
-  void put(json::JsonDocument& document, const kubernetes::FoundObject& found);
+  void put(const kubernetes::FoundObject& found);
 
   kubernetes::ObjectKeeper keeper_;
   std::multimap<std::string, Kind, std::less<>> kinds_;  // by name: those of several groups may share one

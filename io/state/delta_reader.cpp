@@ -111,7 +111,7 @@ Result<SnapshotDelta> DeltaReader::read_whole(std::string_view text) {
   has_step_ = false;
   if (auto error = document_.parse(text, options_.limits)) return *std::move(error);
   SnapshotDelta delta;
-  SnapshotInput input(document_, options_.lenient, delta.set);
+  SnapshotInput input(options_.lenient, delta.set);
   input.threads = options_.threads;
   const json::JsonValue root = document_.root();
   if (!muster_v1::read_snapshot(input, root)) return std::move(input.error);
@@ -123,7 +123,7 @@ Result<SnapshotDelta> DeltaReader::read_whole(std::string_view text) {
 Result<SequenceStep> DeltaReader::read_step(std::string_view text) {
   has_step_ = false;
   if (auto error = document_.parse(text, options_.limits)) return *std::move(error);
-  json::Reading reading{document_, options_.lenient, nullptr, {}};
+  json::Reading reading{options_.lenient, nullptr, {}};
   DeltaKeys keys;
   SequenceStep step;
   if (!read_keys(reading, document_.root(), keys)) return std::move(reading.error);
@@ -157,14 +157,14 @@ Result<DeltaForm> DeltaReader::read_form() {
 std::optional<InputError> DeltaReader::change(ClusterObjects& objects) {
   MUSTER_REQUIRE(has_step_);
   const json::JsonValue none;
-  return objects.change(document_, form_of_set(set_) == DeltaForm::kNone ? none : set_,
+  return objects.change(form_of_set(set_) == DeltaForm::kNone ? none : set_,
                         form_of_removals(remove_) == DeltaForm::kNone ? none : remove_);
 }
 
 Result<SnapshotDelta> DeltaReader::read_delta(const KeptSnapshot& state) {
   MUSTER_REQUIRE(has_step_);
   SnapshotDelta delta;
-  SnapshotInput input(document_, options_.lenient, delta.set);
+  SnapshotInput input(options_.lenient, delta.set);
   input.threads = options_.threads;
   input.earlier_template = [&state](std::string_view name) { return state.find_template(name); };
   know_resources(input, state);

@@ -28,7 +28,7 @@ class Marks : public testing::Test {
         Json{{"metadata", {{"name", name}, {"namespace", "ml"}, {"uid", "u"}}}, {"spec", {{"minMember", 4}}}}.dump();
     ASSERT_FALSE(document.parse(text, {}));
     sink.list_begins();
-    ASSERT_TRUE(sink.set(document, document.root()));
+    ASSERT_TRUE(sink.set(document.root()));
     sink.list_ends("1");
   }
   void mark(const std::vector<WaitingGangNote>& waiting, std::size_t requests) {

@@ -30,7 +30,7 @@ class Nominations : public testing::Test {
     json::JsonDocument document;
     const std::string text = pod.dump();
     ASSERT_FALSE(document.parse(text, {}));
-    ASSERT_TRUE(sink_.set(document, document.root()));
+    ASSERT_TRUE(sink_.set(document.root()));
     pending_.push_back({"ml/" + name, "ml/" + name});
   }
   void place(const std::string& name, const std::string& node, ExportPhase phase) {

@@ -45,10 +45,10 @@ Json pod(const std::string& name, int priority, const std::string& place = "") {
 kubernetes::KeptObjects kept(const std::vector<Json>& objects, const kubernetes::KubernetesOptions& options) {
   kubernetes::KeptObjects all;
   json::JsonDocument document;
-  const auto shared = std::make_shared<const kubernetes::KubernetesOptions>(options);
+  kubernetes::ObjectKeeper keeper(std::make_shared<const kubernetes::KubernetesOptions>(options));
   for (const Json& object : objects) {
     EXPECT_FALSE(document.parse(object.dump(), json::JsonLimits()));
-    all.push_back(std::make_shared<const kubernetes::KeptObject>(document, shared));
+    all.push_back(keeper.keep(keeper.slim(document.root(), "", "")));
   }
   return all;
 }

@@ -134,7 +134,7 @@ TEST_F(Runner, AWriteWithoutAnAnswerIsAwaitedForAWhile) {
   const std::string pod =
       R"({"metadata":{"name":"a","namespace":"team","uid":"u","resourceVersion":"1","labels":{"nodeName":"n"}}})";
   ASSERT_FALSE(document.parse(pod, {})) << "a label is no node";
-  ASSERT_TRUE(sink.set(document, document.root()));
+  ASSERT_TRUE(sink.set(document.root()));
   sink.list_ends("1");
   EXPECT_FALSE(runner.are_seen(objects));
   EXPECT_EQ(runner.seen_at_latest(), start + WrittenActs::kMostWaitOfUnanswered);

@@ -28,15 +28,13 @@ class RecordingSink final : public KindSink {
     ++lists;
     reached(version);
   }
-  bool set(json::JsonDocument&, json::JsonValue object) override {
+  bool set(json::JsonValue object) override {
     const auto [name, version] = identity(object);
     if (name.empty()) return false;
     (is_listing_ ? listed_ : objects)[name] = version;
     return true;
   }
-  bool remove(json::JsonDocument&, json::JsonValue object) override {
-    return objects.erase(identity(object).first) > 0;
-  }
+  bool remove(json::JsonValue object) override { return objects.erase(identity(object).first) > 0; }
   void reached(std::string_view version) override { last_version = version; }
   void changed(WatchState now, const std::string& why) override {
     state = now;

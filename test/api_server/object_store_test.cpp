@@ -38,12 +38,12 @@ class ObjectStoreOf : public ::testing::Test {
   bool set(KindSink& sink, const Json& object) {
     text_ = object.dump();
     EXPECT_FALSE(document_.parse(text_, kLimits));
-    return sink.set(document_, document_.root());
+    return sink.set(document_.root());
   }
   bool remove(KindSink& sink, const Json& object) {
     text_ = object.dump();
     EXPECT_FALSE(document_.parse(text_, kLimits));
-    return sink.remove(document_, document_.root());
+    return sink.remove(document_.root());
   }
   void list(KindSink& sink, const std::vector<Json>& objects) {
     sink.list_begins();

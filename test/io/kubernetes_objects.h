@@ -106,7 +106,7 @@ inline ImportedObjects imported_text(const std::string& text, const kubernetes::
   const auto broken = document.parse(text, {text.size(), 64});
   EXPECT_FALSE(broken) << text;
   if (broken) return {};
-  const auto made = kubernetes::import_kubernetes(document, options);
+  const auto made = kubernetes::import_kubernetes(document.root(), options);
   if (!made) {
     ADD_FAILURE() << error_code_text(made.error().code) << " " << made.error().path << " " << made.error().message;
     return {};

@@ -189,7 +189,8 @@ Result<ExtenderBinding> ExtenderReader::binding(std::string_view body) {
 std::string ExtenderReader::pod_list() {
   std::string text = R"({"apiVersion":"v1","kind":"PodList","items":[)";
   json::JsonWriter writer(text);
-  kubernetes::write_json(writer, document_, pod_);
+  json::NumberCursor numbers;
+  kubernetes::write_json(writer, numbers, pod_);
   return text += "]}";
 }
 
@@ -197,6 +198,7 @@ std::string ExtenderReader::filter_answer(const ExtenderArguments& arguments, co
   const auto passes = [&](std::size_t i) { return verdict.all_pass || verdict.passes == i; };
   std::string text;
   json::JsonWriter writer(text);
+  json::NumberCursor numbers;
   writer.raw(arguments.has_names ? R"({"NodeNames":[)" : R"({"Nodes":{"metadata":{},"items":[)");
   bool first = true;
   for (std::size_t i = 0; i < arguments.nodes.size(); ++i) {
@@ -205,7 +207,7 @@ std::string ExtenderReader::filter_answer(const ExtenderArguments& arguments, co
     if (arguments.has_names)
       writer.string(arguments.nodes[i]);
     else
-      kubernetes::write_json(writer, document_, nodes_[i]);
+      kubernetes::write_json(writer, numbers, nodes_[i]);
   }
   writer.raw(arguments.has_names ? "]" : "]}").raw(R"(,"FailedAndUnresolvableNodes":{)");
   // Once a node passes, kube-scheduler does not look at the others: they need no reason.

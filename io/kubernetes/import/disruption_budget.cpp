@@ -45,7 +45,7 @@ bool import_disruption_budget(KubernetesReading& in, const KubernetesObject& obj
   writer.raw(R"({"name":)").string(object.name).raw(R"(,"namespace":)").string(object.namespace_name);
   if (spec[0]) {
     writer.raw(R"(,"selector":)");
-    write_json(writer, in.document, spec[0]);
+    write_json(writer, in.numbers, spec[0]);
   }
   writer.raw(R"(,"allowed":)").integer(std::max<std::int64_t>(0, allowed)).raw(R"(,"exclusive":true})");
   return true;
@@ -58,7 +58,7 @@ void write_unclear_budget(KubernetesReading& in, const KubernetesObject& object,
   const bool has_spec = object.spec && object.spec.is(json::JsonKind::kObject);
   if (has_spec && in.tried(in.take(object.spec, "selector", selector)) && selector) {
     writer.raw(R"(,"selector":)");
-    write_json(writer, in.document, selector);
+    write_json(writer, in.numbers, selector);
   }
   writer.raw(R"(,"allowed":0,"exclusive":true,"unclear":)").string(why).raw("}");
 }

@@ -133,7 +133,7 @@ bool write_min_resources(KubernetesReading& in, json::JsonWriter& writer, json::
     if (member.value.is(json::JsonKind::kNull) || is_quota_name(member.key)) continue;
     if (!in.expect_text_or_number(member.value, "a quantity")) return false;
     writer.separate(first).string(member.key == "nvidia.com/gpu" ? "gpu" : member.key).raw(":");
-    write_json(writer, in.document, member.value);
+    write_json(writer, in.numbers, member.value);
   }
   writer.raw("}");
   return true;
@@ -388,7 +388,7 @@ bool KubernetesGangs::write_gang(KubernetesReading& in, json::JsonWriter& writer
   snapshot_writer::write_text(writer, "created", group.times.created);
   if (group.times.timeout) {
     writer.raw(R"(,"timeout":)");
-    write_json(writer, in.document, group.times.timeout);
+    write_json(writer, in.numbers, group.times.timeout);
   }
   snapshot_writer::write_seconds(writer, "expectedDuration", gang.pods.expected_duration);
   if (group.times.grace_period) {

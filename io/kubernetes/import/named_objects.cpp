@@ -8,16 +8,15 @@
 
 namespace muster::kubernetes {
 
-KeptObject::KeptObject(const json::JsonDocument& parsed, SharedOptions options)
-    : json_(parsed), options_(std::move(options)), collected_(collect_object(json_.root())) {
+KeptObject::KeptObject(const json::JsonBuilder& slim, SharedOptions options)
+    : json_(slim), options_(std::move(options)), collected_(collect_object(json_.root())) {
   MUSTER_REQUIRE(options_ != nullptr);
   if (collected_ && collected_->meaning == KubernetesKind::kPod) read_as_pod();
 }
 
 // Kept if nothing is to be said about it.
 void KeptObject::read_as_pod() {
-  json::JsonDocument none;
-  KubernetesReading in(none);
+  KubernetesReading in;
   configure(*options_, in);
   in.has_namespaces = true;
   in.with_paths = false;
@@ -29,17 +28,21 @@ void KeptObject::read_as_pod() {
   collected_->object.as_pod = pod_.get();
 }
 
+std::string KeptObject::text() const {
+  std::string text;
+  json::JsonWriter writer(text);
+  json::NumberCursor numbers;
+  write_json(writer, numbers, value());
+  return text;
+}
+
 std::size_t KeptObject::bytes() const {
   return sizeof *this + json_.bytes() + texts_.spec.capacity() + texts_.labels.capacity() +
          (pod_ ? sizeof *pod_ + pod_->requests.capacity() * sizeof(RequestedAmount) : 0);
 }
 
 std::string text_of(const KeptObjects& objects) {
-  std::size_t bytes = 64;
-  for (const auto& object : objects) bytes += object->text().size() + 1;
-  std::string text;
-  text.reserve(bytes);
-  text += R"({"apiVersion":"v1","kind":"List","items":[)";
+  std::string text = R"({"apiVersion":"v1","kind":"List","items":[)";
   for (const auto& object : objects) {
     if (text.back() != '[') text += ',';
     text += object->text();
@@ -63,18 +66,16 @@ ObjectKeeper::ObjectKeeper(SharedOptions options) : options_(std::move(options))
   MUSTER_REQUIRE(options_ != nullptr);
 }
 
-std::string_view ObjectKeeper::slim(json::JsonDocument& document, json::JsonValue object, std::string_view api_version,
-                                    std::string_view kind) {
+const json::JsonBuilder& ObjectKeeper::slim(json::JsonValue object, std::string_view api_version,
+                                            std::string_view kind) {
   MUSTER_REQUIRE(object.is(json::JsonKind::kObject));
-  scratch_.clear();
-  slim_object(document, object, {api_version, kind, options_->duration_annotation}, scratch_);
-  return scratch_;
+  slim_object(object, {api_version, kind, options_->duration_annotation}, slim_);
+  return slim_;
 }
 
-std::shared_ptr<const KeptObject> ObjectKeeper::keep(std::string_view slim) {
-  const bool is_valid = !parser_.parse(slim, json::JsonLimits());
-  MUSTER_REQUIRE(is_valid);
-  return std::make_shared<const KeptObject>(parser_, options_);
+std::shared_ptr<const KeptObject> ObjectKeeper::keep(const json::JsonBuilder& slim) {
+  MUSTER_REQUIRE(&slim == &slim_);
+  return std::make_shared<const KeptObject>(slim, options_);
 }
 
 }  // namespace muster::kubernetes

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "io/json/json_document.h"
+#include "io/json/json_builder.h"
+#include "io/json/kept_json.h"
 #include "io/kubernetes/object/items.h"
 #include "io/kubernetes/object/object.h"
 #include "io/kubernetes/pod/pod.h"
@@ -24,13 +25,13 @@ using SharedOptions = std::shared_ptr<const KubernetesOptions>;
 
 class KeptObject {
  public:
-  // The object that has been parsed, in the form of slim_object; it is read as `options` say. Cost: a copy, and for a
-  // pod about 5 us.
-  KeptObject(const json::JsonDocument& parsed, SharedOptions options);
+  // The object in the form of slim_object; it is read as `options` say. Cost: a copy, and for a pod about 5 us.
+  KeptObject(const json::JsonBuilder& slim, SharedOptions options);
   KeptObject(const KeptObject&) = delete;
   KeptObject& operator=(const KeptObject&) = delete;
 
-  std::string_view text() const { return json_.text(); }
+  std::string text() const;
+  bool is(const json::JsonBuilder& slim) const { return json_.is(slim); }
   json::JsonValue value() const { return json_.root(); }
   // None: it cannot be read without an error or a remark, which each import tells anew.
   const std::optional<CollectedObject>& collected() const { return collected_; }
@@ -69,16 +70,14 @@ class ObjectKeeper {
 
   const SharedOptions& options() const { return options_; }
   // The object as slim_object writes it, with these instead of its own apiVersion and kind unless they are empty. Valid
-  // until the next call. Requires `object` to be an object of `document`.
-  std::string_view slim(json::JsonDocument& document, json::JsonValue object, std::string_view api_version,
-                        std::string_view kind);
-  // Requires a text of slim().
-  std::shared_ptr<const KeptObject> keep(std::string_view slim);
+  // until the next call. Requires an object.
+  const json::JsonBuilder& slim(json::JsonValue object, std::string_view api_version, std::string_view kind);
+  // Requires an object of slim().
+  std::shared_ptr<const KeptObject> keep(const json::JsonBuilder& slim);
 
  private:
   SharedOptions options_;
-  std::string scratch_;
-  json::JsonDocument parser_;  // of one object at a time
+  json::JsonBuilder slim_;  // of one object at a time
 };
 
 // Under which an object is kept. As the API server sorts: a namespace's objects together. Names hold no slash.
@@ -93,14 +92,14 @@ class NamedObjects {
  public:
   using Map = std::map<std::string, Held, std::less<>>;
 
-  // The object of this key becomes that of `slim`, a text of the keeper, which is read unless it is the same as before;
+  // The object of this key becomes `slim`, one of the keeper's, which is read unless it is the same as before;
   // `note` then changes what is kept with it. Returns whether the object is new or has changed.
   template <class Note>
-  bool put(ObjectKeeper& keeper, std::string key, std::string_view slim, Note note) {
+  bool put(ObjectKeeper& keeper, std::string key, const json::JsonBuilder& slim, Note note) {
     const auto [place, is_new] = objects_.try_emplace(std::move(key));
     Held& held = place->second;
     if (!is_new) bytes_ -= bytes_of(*place);
-    const bool has_changed = is_new || held.kept->text() != slim;
+    const bool has_changed = is_new || !held.kept->is(slim);
     if (has_changed) held.kept = keeper.keep(slim);
     note(held);
     bytes_ += bytes_of(*place);

@@ -93,7 +93,7 @@ bool write_resources(KubernetesReading& in, json::JsonWriter& writer, json::Json
       if (member.key == kGpuResource || member.value.is(json::JsonKind::kNull)) continue;
       if (!in.expect_text_or_number(member.value, "a quantity")) return false;
       writer.separate(first).string(member.key).raw(":");
-      write_json(writer, in.document, member.value);
+      write_json(writer, in.numbers, member.value);
     }
   }
   write_slots(writer, node.cards, first);
@@ -169,7 +169,7 @@ bool write_node(KubernetesReading& in, json::JsonWriter& writer, KubernetesNode&
       writer, {devices.count, devices.memory, devices.memory < kLeastBytes ? "Mi" : "", devices.model});
   if (node.labels) {
     writer.raw(R"(,"labels":)");
-    write_json(writer, in.document, node.labels);
+    write_json(writer, in.numbers, node.labels);
   }
   if (!write_taints(in, writer, spec[0])) return false;
   if (is_cordoned) writer.raw(R"(,"unschedulable":true)");

@@ -54,7 +54,7 @@ bool write_known(KubernetesReading& in, json::JsonWriter& writer, json::JsonValu
   for (std::size_t i = 0; i < N; ++i) {
     if (!found[i]) continue;
     writer.separate(first).string(keys[i]).raw(":");
-    write_json(writer, in.document, found[i]);
+    write_json(writer, in.numbers, found[i]);
   }
   writer.raw("}");
   return true;
@@ -87,7 +87,7 @@ bool write_preferred_terms(KubernetesReading& in, json::JsonWriter& writer,
     writer.separate(first).raw("{");
     if (found[1]) {
       writer.raw(R"("weight":)");
-      write_json(writer, in.document, found[1]);
+      write_json(writer, in.numbers, found[1]);
     }
     if (found[0]) {
       writer.raw(found[1] ? "," : "").raw(R"("podAffinityTerm":)");
@@ -146,7 +146,7 @@ void write_resources(json::JsonWriter& writer, const KubernetesPod& pod) {
 void write_node_selector(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {
   if (!pod.constraints.node_selector) return;
   writer.raw(R"(,"nodeSelector":)");
-  write_json(writer, in.document, pod.constraints.node_selector);
+  write_json(writer, in.numbers, pod.constraints.node_selector);
 }
 
 // What the pod asks of nodes, or Kueue's flavors in its place, and what its gang asks.
@@ -165,7 +165,7 @@ bool write_joined_affinity(KubernetesReading& in, json::JsonWriter& writer, cons
   write_node_terms(writer, *nodes);
   if (found[0]) {
     writer.raw(",").string(kPreferred).raw(":");
-    write_json(writer, in.document, found[0]);
+    write_json(writer, in.numbers, found[0]);
   }
   writer.raw("}");
   return true;
@@ -180,7 +180,7 @@ bool write_node_affinity(KubernetesReading& in, json::JsonWriter& writer, const 
     if (!write_joined_affinity(in, writer, pod.constraints, of_gang)) return false;
   } else if (pod.constraints.node_affinity) {
     writer.raw(R"(,"nodeAffinity":)");
-    write_json(writer, in.document, pod.constraints.node_affinity);
+    write_json(writer, in.numbers, pod.constraints.node_affinity);
   }
   if (pod.volumes.node_terms) {
     writer.raw(R"(,"volumeNodeAffinity":{"required":)");
@@ -252,7 +252,7 @@ void write_labels(KubernetesReading& in, json::JsonWriter& writer, const Kuberne
     writer.raw(pod.source.texts->labels);
     return;
   }
-  if (pod.labels.added.empty()) return write_json(writer, in.document, pod.labels.own);
+  if (pod.labels.added.empty()) return write_json(writer, in.numbers, pod.labels.own);
   bool first = true;
   writer.raw("{");
   for (const auto& [key, value] : pod.labels.added) writer.separate(first).string(key).raw(":").string(value);
@@ -262,7 +262,7 @@ void write_labels(KubernetesReading& in, json::JsonWriter& writer, const Kuberne
                                               [](const auto& added) { return added.first; }) != pod.labels.added.end();
       if (is_added || label.value.is(json::JsonKind::kNull)) continue;
       writer.separate(first).string(label.key).raw(":");
-      write_json(writer, in.document, label.value);
+      write_json(writer, in.numbers, label.value);
     }
   }
   writer.raw("}");
@@ -290,7 +290,7 @@ bool write_pod_texts(KubernetesReading& in, const KubernetesPod& pod, PodTexts& 
   json::JsonWriter spec(out.spec), labels(out.labels);
   write_resources(spec, pod);
   write_node_selector(in, spec, pod);
-  if (pod.labels.own) write_json(labels, in.document, pod.labels.own);
+  if (pod.labels.own) write_json(labels, in.numbers, pod.labels.own);
   return write_tolerations(in, spec, pod);
 }
 

@@ -49,7 +49,7 @@ bool write_weight(KubernetesReading& in, json::JsonWriter& writer, json::JsonVal
   double weight = 0;
   if (value && !in.read_weight(value, json::Reading::Zero::kAllowed, weight)) return false;
   writer.raw(R"(,"weight":)");
-  value ? write_json(writer, in.document, value) : static_cast<void>(writer.raw(absent));
+  value ? write_json(writer, in.numbers, value) : static_cast<void>(writer.raw(absent));
   writer.raw("}");
   return true;
 }
@@ -71,7 +71,7 @@ bool write_duration(KubernetesReading& in, json::JsonWriter& writer, std::string
   Nanoseconds duration = 0;
   if (!in.read_duration(value, duration)) return false;
   writer.raw(",").string(key).raw(":");
-  write_json(writer, in.document, value);
+  write_json(writer, in.numbers, value);
   return true;
 }
 
@@ -113,12 +113,12 @@ bool write_volcano_resource(KubernetesReading& in, json::JsonWriter& writer, con
   }
   if (resource.key != "gpu" && is_zero(in, limit)) limit = {};  // Volcano takes no cpu or memory for no bound
   writer.raw(",").string(resource.key).raw(R"(:{"quota":)");
-  quota ? write_json(writer, in.document, quota) : static_cast<void>(writer.raw("0"));
+  quota ? write_json(writer, in.numbers, quota) : static_cast<void>(writer.raw("0"));
   if (most) {
     writer.raw(R"(,"limit":)").decimal(*most, volcano_unit(resource.resource) == QuantityUnit::kOne ? 1 : 1000);
   } else if (limit) {
     writer.raw(R"(,"limit":)");
-    write_json(writer, in.document, limit);
+    write_json(writer, in.numbers, limit);
   }
   return write_weight(in, writer, all.weight, "1");
 }
@@ -156,11 +156,11 @@ bool write_volcano_others(KubernetesReading& in, json::JsonWriter& writer, const
     }
     writer.raw(first ? R"(,"resources":{)" : ",").string(name).raw(":{");
     first = false;
-    if (quota) write_json(writer.raw(R"("quota":)"), in.document, quota);
+    if (quota) write_json(writer.raw(R"("quota":)"), in.numbers, quota);
     if (most) {
       writer.raw(quota ? "," : "").raw(R"("limit":)").integer(*most);
     } else if (limit) {
-      write_json(writer.raw(quota ? "," : "").raw(R"("limit":)"), in.document, limit);
+      write_json(writer.raw(quota ? "," : "").raw(R"("limit":)"), in.numbers, limit);
     }
     writer.raw("}");
   }

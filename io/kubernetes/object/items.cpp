@@ -248,8 +248,7 @@ bool find_objects(KubernetesReading& in, json::JsonValue root, DeletedEvents del
 }
 
 std::optional<CollectedObject> collect_object(json::JsonValue object) {
-  json::JsonDocument none;
-  KubernetesReading reading(none);
+  KubernetesReading reading;
   reading.with_paths = false;
   KubernetesItems items;
   if (!collect_item(reading, object, items)) return std::nullopt;

@@ -176,7 +176,7 @@ bool is_earlier(std::string_view a, std::string_view b) {
   return *instant_a < *instant_b;
 }
 
-void write_json(json::JsonWriter& writer, json::JsonDocument& document, json::JsonValue value) {
+void write_json(json::JsonWriter& writer, json::NumberCursor& numbers, json::JsonValue value) {
   bool first = true;
   switch (value.kind()) {
     case json::JsonKind::kObject:
@@ -184,7 +184,7 @@ void write_json(json::JsonWriter& writer, json::JsonDocument& document, json::Js
       for (const json::JsonMember member : value.members()) {
         if (member.value.is(json::JsonKind::kNull)) continue;
         writer.separate(first).string(member.key).raw(":");
-        write_json(writer, document, member.value);
+        write_json(writer, numbers, member.value);
       }
       writer.raw("}");
       return;
@@ -192,7 +192,7 @@ void write_json(json::JsonWriter& writer, json::JsonDocument& document, json::Js
       writer.raw("[");
       for (const json::JsonValue element : value.elements()) {
         writer.separate(first);
-        write_json(writer, document, element);
+        write_json(writer, numbers, element);
       }
       writer.raw("]");
       return;
@@ -204,7 +204,7 @@ void write_json(json::JsonWriter& writer, json::JsonDocument& document, json::Js
       return;
     case json::JsonKind::kUnsigned:
     case json::JsonKind::kDouble:
-      writer.raw(document.number_text(value));
+      writer.raw(json::number_text(value, numbers));
       return;
     case json::JsonKind::kTrue:
       writer.raw("true");

@@ -81,7 +81,7 @@ class KubernetesRemarks {
 
 // Reading of Kubernetes objects. As in Reading, every function returns false after an error.
 struct KubernetesReading : json::Reading {
-  explicit KubernetesReading(json::JsonDocument& parsed) : json::Reading{parsed, true, nullptr, {}} {}
+  KubernetesReading() : json::Reading{true, nullptr, {}} {}
 
   KubernetesRemarks remarks;
   known::UnreadLog unread;
@@ -172,8 +172,8 @@ void split_api_version(std::string_view api_version, KubernetesObject& object);
 // Whether instant `a` is before `b`. Requires both to be RFC 3339.
 bool is_earlier(std::string_view a, std::string_view b);
 
-// Copies a value as JSON, without members that are null.
-void write_json(json::JsonWriter& writer, json::JsonDocument& document, json::JsonValue value);
+// Copies a value as JSON, without members that are null. `numbers`: that of its reader.
+void write_json(json::JsonWriter& writer, json::NumberCursor& numbers, json::JsonValue value);
 
 // How Kubernetes objects are imported.
 struct KubernetesOptions {

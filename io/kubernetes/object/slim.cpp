@@ -4,10 +4,10 @@
 #include <initializer_list>
 #include <utility>
 
-#include <simdjson.h>
-
-#include "io/json/json_writer.h"
+#include "io/json/json_scanner.h"
 #include "io/kubernetes/known/find.h"
+#include "io/kubernetes/object/documents.h"
+#include "io/kubernetes/object/items.h"
 #include "io/kubernetes/object/object.h"
 #include "model/base/require.h"
 
@@ -15,8 +15,7 @@ namespace muster::kubernetes {
 
 namespace {
 
-namespace ondemand = simdjson::ondemand;
-
+constexpr std::size_t kMostSlim = 8;   // how much shorter texts of kubectl become, at least
 constexpr std::size_t kListDepth = 2;  // of an item: the list and its object
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -37,22 +36,18 @@ class LatestTime {
     constexpr std::size_t kWholeSeconds = std::string_view("2026-03-01T10:00:00Z").size();
     if (!is_needed_) return false;
     if (!is_used_ || text.size() != kWholeSeconds || text.back() != 'Z') return true;
-    if (text <= latest_) {
-      has_dropped_ = true;
-      return false;
-    }
+    if (text <= latest_) return false;
     if (parse_instant(text)) latest_ = text;
     return true;
   }
-  bool has_dropped() const { return has_dropped_; }
   // If objects may be removed again, all of them count.
-  void keep_all() { is_used_ = has_dropped_ = false; }
+  void keep_all() { is_used_ = false; }
   // If the time is known otherwise.
   void drop_all() { is_needed_ = false; }
 
  private:
   std::string latest_;
-  bool is_used_ = true, has_dropped_ = false, is_needed_ = true;
+  bool is_used_ = true, is_needed_ = true;
 };
 
 // Those that the import reads or reports.
@@ -65,20 +60,24 @@ bool is_needed_annotation(std::string_view key, std::string_view duration_annota
 class PartWriter {
  public:
   // `single`: set if the object is not part of a document (slim_object).
-  PartWriter(json::JsonDocument& document, LatestTime& times, std::string& out, const SlimObject* single = nullptr)
-      : times_(times), document_(document), single_(single), writer_(out) {}
+  PartWriter(json::NumberCursor& numbers, LatestTime& times, json::JsonBuilder& out, const SlimObject* single = nullptr)
+      : times_(times), numbers_(numbers), single_(single), out_(out) {}
 
   void write_single(json::JsonValue object) {
     const auto& [api_version, kind, duration_annotation] = *single_;
-    writer_.raw("{");
-    if (!api_version.empty()) writer_.separate(first_).raw(R"("apiVersion":)").string(api_version);
-    if (!kind.empty()) writer_.separate(first_).raw(R"("kind":)").string(kind);
+    const std::pair<std::string_view, std::string_view> given[] = {{"apiVersion", api_version}, {"kind", kind}};
+    out_.open(json::JsonKind::kObject);
+    for (const auto& [key, text] : given) {
+      if (text.empty()) continue;
+      out_.key(key);
+      out_.string(text);
+    }
     for (const json::JsonMember member : object.members()) {
       const bool is_replaced =
-          (member.key == "apiVersion" && !api_version.empty()) || (member.key == "kind" && !kind.empty());
+          std::ranges::any_of(given, [&](const auto& one) { return one.first == member.key && !one.second.empty(); });
       if (!is_replaced) write_part(member.key, member.value);
     }
-    writer_.raw("}");
+    out_.close();
   }
 
   void write_object(json::JsonValue object) {
@@ -91,31 +90,25 @@ class PartWriter {
   // Calls `choose` with each member, which writes it or does not. The reader rejects a value that is not an object.
   template <class Choose>
   void write_members(json::JsonValue object, Choose choose) {
-    if (!object.is(json::JsonKind::kObject)) return write_json(writer_, document_, object);
-    const bool outer = std::exchange(first_, true);
-    writer_.raw("{");
+    if (!object.is(json::JsonKind::kObject)) return out_.copy(object, numbers_);
+    out_.open(json::JsonKind::kObject);
     for (const json::JsonMember member : object.members()) choose(member.key, member.value);
-    writer_.raw("}");
-    first_ = outer;
+    out_.close();
   }
   template <class Write>
   void write_elements(json::JsonValue list, Write write_element) {
-    if (!list.is(json::JsonKind::kArray)) return write_json(writer_, document_, list);
-    bool first = true;
-    writer_.raw("[");
-    for (const json::JsonValue element : list.elements()) {
-      writer_.separate(first);
-      write_element(element);
-    }
-    writer_.raw("]");
+    if (!list.is(json::JsonKind::kArray)) return out_.copy(list, numbers_);
+    out_.open(json::JsonKind::kArray);
+    for (const json::JsonValue element : list.elements()) write_element(element);
+    out_.close();
   }
   void write(std::string_view key, json::JsonValue value, Part part) {
-    writer_.separate(first_).string(key).raw(":");
+    out_.key(key);
     (this->*part)(value);
   }
   void copy(std::string_view key, json::JsonValue value) {
-    writer_.separate(first_).string(key).raw(":");
-    write_json(writer_, document_, value);
+    out_.key(key);
+    out_.copy(value, numbers_);
   }
 
   void write_part(std::string_view key, json::JsonValue value) {
@@ -249,15 +242,12 @@ class PartWriter {
   }
   // Of a single object's conditions those of which more than the times is read.
   void write_read(json::JsonValue list) {
-    if (!list.is(json::JsonKind::kArray)) return write_json(writer_, document_, list);
-    bool first = true;
-    writer_.raw("[");
+    if (!list.is(json::JsonKind::kArray)) return out_.copy(list, numbers_);
+    out_.open(json::JsonKind::kArray);
     for (const json::JsonValue element : list.elements()) {
-      if (element.is(json::JsonKind::kObject) && !is_read_condition(element)) continue;
-      writer_.separate(first);
-      write_times(element);
+      if (!element.is(json::JsonKind::kObject) || is_read_condition(element)) write_times(element);
     }
-    writer_.raw("]");
+    out_.close();
   }
   // Of conditions and states the latest instants, and whether an object is ready or done.
   void write_times(json::JsonValue value) {
@@ -296,117 +286,108 @@ class PartWriter {
   }
 
   LatestTime& times_;
-  json::JsonDocument& document_;
+  json::NumberCursor& numbers_;
   const SlimObject* single_;
-  json::JsonWriter writer_;
-  bool first_ = true;
+  json::JsonBuilder& out_;
 };
 
-// Finds the documents and the items of their lists by simdjson's On-Demand parser, which steps over a value without
-// examining what is in it. So each item, and each document that is no list, is parsed in full before it is used.
+// Finds the documents and the items of their lists. Each item, and each document that is no list, is parsed in full
+// before it is used.
 class Slimmer {
  public:
-  // Requires SIMDJSON_PADDING readable bytes after the text.
-  Slimmer(std::string_view text, json::JsonDocument& scratch, std::size_t max_depth)
-      : text_(text), scratch_(scratch), max_depth_(max_depth) {
-    parser_.threaded = false;  // one batch is the whole text
+  Slimmer(std::string_view text, std::size_t max_depth, Instants instants, json::JsonBuilder& out)
+      : bytes_(text.size()), out_(out), scanner_(text, max_depth) {
+    if (instants == Instants::kAll) times_.keep_all();
   }
 
-  void keep_all_instants() { times_.keep_all(); }
-
-  std::optional<std::string> run() {
-    out_.reserve(text_.size() / 4);
-    std::size_t documents = 0;
-    if (!take_documents(documents)) return std::nullopt;
-    if (documents > 1 && times_.has_dropped()) {
-      times_.keep_all();
-      out_.clear();
-      documents = 0;
-      if (!take_documents(documents)) return std::nullopt;
+  bool run() {
+    out_.clear();
+    out_.reserve(bytes_ / kMostSlim);
+    if (!take_document(0)) return false;
+    if (scanner_.at_end()) return true;
+    times_.keep_all();
+    scanner_.go_to(0);
+    out_.clear();
+    out_.open(json::JsonKind::kObject);
+    for (const auto& [key, text] : {std::pair("apiVersion", "v1"), std::pair("kind", "List")}) {
+      out_.key(key);
+      out_.string(text);
     }
-    if (documents > 1) {
-      out_.insert(0, R"({"apiVersion":"v1","kind":"List","items":[)");
-      out_ += "]}";
-    }
-    return std::move(out_);
+    out_.key("items");
+    out_.open(json::JsonKind::kArray);
+    while (scanner_.peek() == '{')
+      if (!take_document(kListDepth)) return false;
+    out_.close();
+    out_.close();
+    return scanner_.at_end();
   }
 
  private:
-  bool take_documents(std::size_t& documents) {
-    ondemand::document_stream stream;
-    if (parser_.iterate_many(text_.data(), text_.size(), text_.size()).get(stream)) return false;
-    for (auto next : stream) {
-      ondemand::document_reference document;
-      ondemand::object object;
-      // NOLINTNEXTLINE(performance-move-const-arg): get() of this type is for rvalues only
-      if (std::move(next).get(document) || document.get_object().get(object)) return false;
-      if (documents++ > 0) out_ += ',';
-      if (!take_document(object)) return false;
-    }
-    return documents > 0 && stream.truncated_bytes() == 0;
+  // A list, item by item; what is none, as a whole. `outer`: containers around it.
+  bool take_document(std::size_t outer) {
+    if (scanner_.peek() != '{') return false;
+    const std::size_t begin = scanner_.place();
+    const bool is_list = has_items(outer);
+    scanner_.go_to(begin);
+    return is_list ? take_list(outer) : slim(outer);
   }
 
-  // A list, item by item; what is none, as a whole.
-  bool take_document(ondemand::object& object) {
-    const std::size_t written = out_.size();
-    json::JsonWriter writer(out_);
-    bool first = true, is_list = false;
-    writer.raw("{");
-    for (auto next : object) {
-      ondemand::field field;
+  // Ends within the object.
+  bool has_items(std::size_t outer) {
+    std::string_view key;
+    if (!scanner_.take('{')) return false;
+    while (scanner_.take_key(key)) {
+      if (key == "items" && scanner_.peek() == '[') return true;
+      if (!scanner_.skip(outer + 1) || !scanner_.take(',')) return false;
+    }
+    return false;
+  }
+
+  bool take_list(std::size_t outer) {
+    out_.open(json::JsonKind::kObject);
+    if (!scanner_.take('{')) return false;
+    do {
       std::string_view key;
-      if (std::move(next).get(field) || field.unescaped_key().get(key)) return false;
-      writer.separate(first).string(key).raw(":");
-      if (!take_value(key, field.value(), is_list)) return false;
-    }
-    writer.raw("}");
-    if (is_list) return true;
-    out_.resize(written);
-    std::string_view whole;
-    return !object.reset().error() && !object.raw_json().get(whole) && slim(whole, 0);
+      if (!scanner_.take_key(key)) return false;
+      out_.key(key);
+      const bool are_items = key == "items" && scanner_.peek() == '[';
+      if (are_items ? !take_items(outer + kListDepth) : !copy(outer + 1)) return false;
+    } while (scanner_.take(','));
+    out_.close();
+    return scanner_.take('}');
   }
 
-  bool take_value(std::string_view key, ondemand::value value, bool& is_list) {
-    ondemand::json_type type{};
-    if (value.type().get(type)) return false;
-    if (key == "items" && type == ondemand::json_type::array) {
-      is_list = true;
-      return take_items(value);
-    }
-    std::string_view text;
-    if (simdjson::to_json_string(value).get(text)) return false;
-    out_ += text;
+  bool copy(std::size_t outer) {
+    json::JsonValue value;
+    if (!scanner_.parse(outer, value)) return false;
+    out_.copy(value, scanner_.numbers());
     return true;
   }
 
-  bool take_items(ondemand::value& list) {
-    ondemand::array items;
-    bool first = true;
-    if (list.get_array().get(items)) return false;
-    out_ += '[';
-    for (auto next : items) {
-      ondemand::value item;
-      std::string_view text;
-      if (next.get(item) || simdjson::to_json_string(item).get(text)) return false;
-      if (!std::exchange(first, false)) out_ += ',';
-      if (!slim(text, kListDepth)) return false;
+  bool take_items(std::size_t outer) {
+    out_.open(json::JsonKind::kArray);
+    if (!scanner_.take('[')) return false;
+    if (!scanner_.take(']')) {
+      do {
+        if (!slim(outer)) return false;
+      } while (scanner_.take(','));
+      if (!scanner_.take(']')) return false;
     }
-    out_ += ']';
+    out_.close();
     return true;
   }
 
-  bool slim(std::string_view object, std::size_t depth) {
-    if (scratch_.parse(object, {object.size(), max_depth_ - depth})) return false;
-    PartWriter(scratch_, times_, out_).write_object(scratch_.root());
+  bool slim(std::size_t outer) {
+    json::JsonValue object;
+    if (!scanner_.parse(outer, object)) return false;
+    PartWriter(scanner_.numbers(), times_, out_).write_object(object);
     return true;
   }
 
-  std::string_view text_;
-  json::JsonDocument& scratch_;
-  std::size_t max_depth_;
-  ondemand::parser parser_;
+  std::size_t bytes_;
+  json::JsonBuilder& out_;
+  json::JsonScanner scanner_;
   LatestTime times_;
-  std::string out_;
 };
 
 }  // namespace
@@ -421,29 +402,29 @@ bool begins_as_kubernetes(std::string_view text) {
                              [&](std::string_view key) { return rest.starts_with(key); });
 }
 
-std::optional<std::string> slim_objects(std::string& text, json::JsonDocument& scratch, std::size_t max_depth) {
-  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  return Slimmer(text, scratch, max_depth).run();
+bool slim_objects(std::string_view text, std::size_t max_depth, Instants instants, json::JsonBuilder& out) {
+  return Slimmer(text, max_depth, instants, out).run();
 }
 
-std::optional<std::string> slim_objects(std::string_view text, json::JsonDocument& scratch, std::size_t max_depth) {
-  const simdjson::padded_string padded(text);
-  return Slimmer(padded, scratch, max_depth).run();
+std::optional<InputError> SlimDocument::parse(std::string_view text, json::JsonLimits limits, Instants instants) {
+  if (slim_objects(text, limits.max_depth, instants, slim_)) {
+    root_ = slim_.root();
+  } else {
+    if (auto error = whole_.parse(join_documents(std::string(text)), limits)) return error;
+    root_ = whole_.root();
+  }
+  if (holds_kubernetes_objects(root_)) return std::nullopt;
+  return InputError{ErrorCode::kUnsupportedFormat, "$",
+                    "the input contains no Kubernetes objects: apiVersion and kind are missing"};
 }
 
-std::optional<std::string> slim_with_instants(std::string_view text, json::JsonDocument& scratch,
-                                              std::size_t max_depth) {
-  const simdjson::padded_string padded(text);
-  Slimmer slimmer(padded, scratch, max_depth);
-  slimmer.keep_all_instants();
-  return slimmer.run();
-}
-
-void slim_object(json::JsonDocument& document, json::JsonValue object, const SlimObject& how, std::string& out) {
+void slim_object(json::JsonValue object, const SlimObject& how, json::JsonBuilder& out) {
   MUSTER_REQUIRE(object.is(json::JsonKind::kObject));
   LatestTime times;
+  json::NumberCursor numbers;
   times.drop_all();
-  PartWriter(document, times, out, &how).write_single(object);
+  out.clear();
+  PartWriter(numbers, times, out, &how).write_single(object);
 }
 
 }  // namespace muster::kubernetes

@@ -16,10 +16,10 @@ bool is_list(json::JsonValue value) { return value && value.is(json::JsonKind::k
 // The members of an object one after another; the last of one key counts.
 class Members {
  public:
-  Members(json::JsonDocument& document, std::string& out) : document_(document), writer_(out) { writer_.raw("{"); }
+  Members(json::NumberCursor& numbers, std::string& out) : numbers_(numbers), writer_(out) { writer_.raw("{"); }
 
   json::JsonWriter& begin(std::string_view key) { return writer_.separate(first_).string(key).raw(":"); }
-  void copy(std::string_view key, json::JsonValue value) { write_json(begin(key), document_, value); }
+  void copy(std::string_view key, json::JsonValue value) { write_json(begin(key), numbers_, value); }
   void text(std::string_view key, std::string_view value) { begin(key).string(value); }
   // All members but those that `skip` says.
   template <class Skip>
@@ -32,7 +32,7 @@ class Members {
   void end() { writer_.raw("}"); }
 
  private:
-  json::JsonDocument& document_;
+  json::NumberCursor& numbers_;
   json::JsonWriter writer_;
   bool first_ = true;
 };
@@ -46,7 +46,7 @@ class PodText {
   }
 
   std::string write() {
-    Members members(in_.document, text_);
+    Members members(in_.numbers, text_);
     members.text("apiVersion", "v1");
     members.text("kind", "Pod");
     members.begin("metadata");
@@ -75,7 +75,7 @@ class PodText {
   }
 
   void write_metadata() {
-    Members members(in_.document, text_);
+    Members members(in_.numbers, text_);
     members.text("name", template_.name);
     if (!template_.namespace_name.empty()) members.text("namespace", template_.namespace_name);
     write_texts(members, "labels", additions_.labels);
@@ -98,7 +98,7 @@ class PodText {
       return;
     }
     members.begin(key);
-    Members all(in_.document, text_);
+    Members all(in_.numbers, text_);
     for (const auto& [name, value] : added) all.text(name, value);
     all.copy_others(own, [&](std::string_view name) {
       return std::ranges::any_of(added, [&](const auto& one) { return one.first == name; });
@@ -107,7 +107,7 @@ class PodText {
   }
 
   void write_spec() {
-    Members members(in_.document, text_);
+    Members members(in_.numbers, text_);
     write_default(members, "schedulerName", additions_.scheduler);
     write_default(members, "priorityClassName", additions_.priority_class);
     if (class_ != nullptr) write_class(members);
@@ -134,7 +134,7 @@ class PodText {
     json::JsonWriter& writer = members.begin("tolerations").raw("[");
     for (const json::JsonValue list : {member_of(template_.spec, "tolerations"), class_->tolerations}) {
       if (!is_list(list)) continue;
-      for (const json::JsonValue element : list.elements()) write_json(writer.separate(first), in_.document, element);
+      for (const json::JsonValue element : list.elements()) write_json(writer.separate(first), in_.numbers, element);
     }
     writer.raw("]");
     written_.push_back("tolerations");
@@ -144,7 +144,7 @@ class PodText {
   void write_selector(Members& members) {
     const json::JsonValue own = member_of(template_.spec, "nodeSelector");
     members.begin("nodeSelector");
-    Members all(in_.document, text_);
+    Members all(in_.numbers, text_);
     all.copy_others(own, [](std::string_view) { return false; });
     all.copy_others(class_->node_selector, [&](std::string_view key) {
       const json::JsonValue one = member_of(own, key), other = member_of(class_->node_selector, key);
@@ -167,10 +167,10 @@ class PodText {
       const bool is_changed = additions_.changes.resources && name && name.is(json::JsonKind::kString) &&
                               name.string() == additions_.changes.resources_of;
       if (!is_changed) {
-        write_json(writer, in_.document, container);
+        write_json(writer, in_.numbers, container);
         continue;
       }
-      Members all(in_.document, text_);
+      Members all(in_.numbers, text_);
       all.copy("resources", additions_.changes.resources);
       all.copy_others(container, [](std::string_view key) { return key == "resources"; });
       all.end();
@@ -335,7 +335,7 @@ class GroupText {
       const json::JsonValue own = member_of(maker.source.metadata, part);
       if (!own || !own.is(json::JsonKind::kObject)) continue;
       writer_.raw(",").string(part).raw(":");
-      write_json(writer_, in.document, own);
+      write_json(writer_, in.numbers, own);
     }
     writer_.raw("}");
   }
@@ -347,7 +347,7 @@ class GroupText {
   void copy(std::string_view key, json::JsonValue value) {
     if (!value) return;
     writer_.raw(",").string(key).raw(":");
-    write_json(writer_, in_.document, value);
+    write_json(writer_, in_.numbers, value);
   }
   void tasks(const PodMaker& maker) {
     bool first = true;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/json/json_document.h"
+#include "io/json/kept_json.h"
 #include "io/kubernetes/object/kinds.h"
 #include "io/kubernetes/object/object.h"
 #include "io/kubernetes/templates/pod_maker.h"

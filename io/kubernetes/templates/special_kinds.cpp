@@ -122,7 +122,7 @@ bool adjust_ray_head(KubernetesReading& in, const PodMaker& maker, PodRole& role
   json::JsonWriter writer(role.changes.more_containers);
   writer.raw(R"(,{"name":"autoscaler","resources":)");
   if (resources) {
-    write_json(writer, in.document, resources);
+    write_json(writer, in.numbers, resources);
   } else {
     writer.raw(kDefaultAutoscaler);
   }

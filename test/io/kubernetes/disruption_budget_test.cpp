@@ -61,7 +61,7 @@ Json settled(Json spec, Json status) {
   json::JsonDocument document;
   const std::string list = list_of({budget(std::move(spec), std::move(status))});
   EXPECT_FALSE(document.parse(list, {list.size(), 64}));
-  const auto made = import_kubernetes(document, {.strict = false});
+  const auto made = import_kubernetes(document.root(), {.strict = false});
   return made ? Json::parse(made->line)["disruptionBudgets"][0] : Json();
 }
 

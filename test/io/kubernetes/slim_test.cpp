@@ -39,7 +39,7 @@ std::string outcome(const Result<ImportedSnapshot>& made) {
 std::string of_all(const std::string& text) {
   json::JsonDocument document;
   if (const auto error = document.parse(join_documents(text), kLimits)) return outcome(*error);
-  return outcome(import_kubernetes(document, {}));
+  return outcome(import_kubernetes(document.root(), {}));
 }
 
 std::string of_slim(const std::string& text) { return outcome(import_kubernetes_text(text, {}, kLimits)); }
@@ -61,18 +61,42 @@ TEST(KubernetesSlim, TheImportIsThatOfTheWholeText) {
   }
 }
 
+TEST(KubernetesSlim, ALongTextIsExaminedPieceByPiece) {
+  std::vector<Json> items = {node("n")};
+  for (std::size_t i = 0; i < 500; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    Json one = i % 3 == 0 ? running(pod(name.c_str()), "n") : pod(name.c_str());
+    one["metadata"]["managedFields"] = Json::array({{{"fieldsV1", std::string(i * 37 % 5'000, 'x')}}});
+    one["spec"]["priority"] = 1000 - static_cast<int>(i);
+    items.push_back(std::move(one));
+  }
+  const Json list = Json::parse(list_of(items));
+  for (const int indentation : {-1, 0, 4}) {
+    const std::string document = list.dump(indentation);
+    EXPECT_GT(document.size(), std::size_t{1} << 20);
+    EXPECT_TRUE(of_slim(document) == of_all(document)) << indentation;
+    const std::string twice = document + "\n\n" + node("m").dump(indentation);
+    EXPECT_TRUE(of_slim(twice) == of_all(twice)) << indentation;
+  }
+}
+
 TEST(KubernetesSlim, MostBytesAreLeftOut) {
-  json::JsonDocument document;
+  json::JsonBuilder slim;
   Json one = running(pod("p"), "n");
   one["metadata"]["managedFields"] = Json::array({{{"fieldsV1", std::string(4096, 'x')}}});
   one["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = std::string(4096, '{');
   one["spec"]["containers"] = Json::array({{{"env", Json::array({std::string(4096, '}')})}, {"name", "main"}}});
   one["status"]["containerStatuses"] =
       Json::array({{{"imageID", std::string(4096, '"')}, {"state", {{"running", {{"startedAt", "t"}}}}}}});
-  const auto slim = slim_objects(list_of({one, node("n")}), document, 64);
-  ASSERT_TRUE(slim);
-  EXPECT_LT(slim->size(), 1000U) << *slim;
-  EXPECT_NE(slim->find(R"("startedAt":"t")"), std::string::npos) << *slim;
+  std::string text = list_of({one, node("n")});
+  ASSERT_TRUE(slim_objects(text, 64, Instants::kLatest, slim));
+  EXPECT_LT(slim.bytes(), 4000U);
+  std::string kept;
+  json::JsonWriter writer(kept);
+  json::NumberCursor numbers;
+  write_json(writer, numbers, slim.root());
+  EXPECT_LT(kept.size(), 1000U) << kept;
+  EXPECT_NE(kept.find(R"("startedAt":"t")"), std::string::npos) << kept;
 }
 
 TEST(KubernetesSlim, ErrorsNameTheSamePlace) {
