@@ -43,6 +43,8 @@ struct GangOverview {
   GangStatus status = GangStatus::kWaiting;
   std::int64_t running = 0, waiting = 0;  // pods
   MicroGpu gpus = 0;                      // of both
+
+  bool waits() const { return status != GangStatus::kRunning; }
 };
 
 // A node with free GPUs that is not cordoned.

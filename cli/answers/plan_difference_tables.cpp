@@ -53,15 +53,6 @@ std::string both_texts(const std::string& before, const std::string& after) {
   return before == after ? shown(before) : shown(before) + " -> " + shown(after);
 }
 
-Cell text_or_none(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
-template <class Number>
-Cell number_or_none(const std::optional<Number>& number) {
-  return number ? Cell(*number) : Cell();
-}
-Cell seconds_or_none(const std::optional<Nanoseconds>& time) {
-  return time ? Cell(Decimal{*time, kNanosecondsPerSecond}) : Cell();
-}
-
 Cell difference_cell(const std::optional<Decimal>& before, const std::optional<Decimal>& after) {
   if (!before || !after) return {};
   const Decimal more = subtract(*after, *before);
@@ -88,17 +79,6 @@ std::string action_text(const Action& action, bool with_gpus) {
   std::string devices;
   for (const auto& device : action.devices) devices += fmt::format("{}{}", devices.empty() ? "" : ", ", device.index);
   return text + fmt::format(" (GPU {})", devices);
-}
-
-std::string_view action_name(PodAction action) {
-  constexpr std::array<std::string_view, 4> kNames = {"none", "start", "move", "evict"};
-  return kNames[static_cast<std::size_t>(action)];
-}
-
-Cell devices_cell(const Action& action) {
-  std::vector<std::int64_t> indices;
-  for (const auto& device : action.devices) indices.push_back(device.index);
-  return indices;
 }
 
 // What both plans do with a gang, for people. A plan does not list a gang that it leaves alone; if the other one moves
@@ -131,78 +111,80 @@ GangWords words_of(const PlanDifference::Gang& gang) {
 }
 
 Table gang_table(const std::vector<PlanDifference::Gang>& gangs) {
-  constexpr Shown kText = Shown::kText, kJson = Shown::kJson;
-  Table table{.key = "gangs",
-              .title = "Gangs",
-              .columns = {{"gang", "GANG"},
-                          {"podsChanged", "PODS CHANGED", Align::kRight, kJson},
-                          {"phase", "PHASE", Align::kLeft, kText},
-                          {"phaseBefore", "", Align::kLeft, kJson},
-                          {"phaseAfter", "", Align::kLeft, kJson},
-                          {"pods", "PODS", Align::kLeft, kText},
-                          {"podsBefore", "", Align::kRight, kJson},
-                          {"podsAfter", "", Align::kRight, kJson},
-                          {"reason", "REASON", Align::kLeft, kText},
-                          {"reasonBefore", "", Align::kLeft, kJson},
-                          {"reasonAfter", "", Align::kLeft, kJson},
-                          {"expectedStartBefore", "", Align::kRight, kJson},
-                          {"expectedStartAfter", "", Align::kRight, kJson}},
-              .most_rows = kMostGangs};
-  for (const ChangeWords& change : kChangeWords) table.columns.push_back({change.code, "", Align::kRight, kJson});
-  table.columns.push_back({"changes", "CHANGES", Align::kLeft, kText});
-  for (const PlanDifference::Gang& gang : gangs) {
-    const std::int64_t before = gang.before.running + gang.before.placed,
-                       after = gang.after.running + gang.after.placed;
+  using Gang = PlanDifference::Gang;
+  using State = PlanDifference::GangState;
+  using enum Shown;
+  std::vector<RowColumn<Gang>> columns = {
+      {"gang", "GANG",
+       [](const Gang& gang) { return Cell(gang.name).shown_as(gang.name.empty() ? "(unknown)" : gang.name); }},
+      {"podsChanged", "PODS CHANGED", &Gang::pods_changed, kJson}};
+  // For people one column, for scripts one of each plan.
+  const auto add = [&](const std::string& key, const char* title, auto words, auto value) {
+    if (*title != '\0') columns.emplace_back(key, title, words, kText);
+    columns.emplace_back(
+        key + "Before", "", [value](const Gang& gang) { return Cell(value(gang.before)); }, kJson);
+    columns.emplace_back(
+        key + "After", "", [value](const Gang& gang) { return Cell(value(gang.after)); }, kJson);
+  };
+  const auto phase = [](const Gang& gang) {
     const GangWords words = words_of(gang);
-    std::vector<Cell> row = {Cell(gang.name).shown_as(gang.name.empty() ? "(unknown)" : gang.name),
-                             gang.pods_changed,
-                             Cell(words.phase).meaning(words.meaning),
-                             text_or_none(gang.before.phase),
-                             text_or_none(gang.after.phase),
-                             words.pods,
-                             before,
-                             after,
-                             both_texts(gang.before.reason, gang.after.reason),
-                             text_or_none(gang.before.reason),
-                             text_or_none(gang.after.reason),
-                             seconds_or_none(gang.before.expected_start),
-                             seconds_or_none(gang.after.expected_start)};
-    for (const std::int64_t count : gang.changes) row.emplace_back(count);
-    row.emplace_back(changes_text(gang.changes));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+    return Cell(words.phase).meaning(words.meaning);
+  };
+  const auto reasons = [](const Gang& gang) { return both_texts(gang.before.reason, gang.after.reason); };
+  const auto start = [](const State& state) {
+    return state.expected_start ? Cell(seconds(*state.expected_start)) : Cell();
+  };
+  add("phase", "PHASE", phase, [](const State& state) { return text_or_none(state.phase); });
+  add(
+      "pods", "PODS", [](const Gang& gang) { return words_of(gang).pods; },
+      [](const State& state) { return state.running + state.placed; });
+  add("reason", "REASON", reasons, [](const State& state) { return text_or_none(state.reason); });
+  add("expectedStart", "", reasons, start);
+  for (std::size_t i = 0; i < kPodChanges; ++i)
+    columns.emplace_back(
+        kChangeWords[i].code, "", [i](const Gang& gang) { return gang.changes[i]; }, kJson);
+  columns.emplace_back(
+      "changes", "CHANGES", [](const Gang& gang) { return changes_text(gang.changes); }, kText);
+  return filled({.key = "gangs", .title = "Gangs", .most_rows = kMostGangs}, columns, gangs);
 }
 
 Table pod_table(const std::vector<PlanDifference::Pod>& pods) {
-  constexpr Shown kText = Shown::kText, kJson = Shown::kJson;
-  Table table{.key = "pods",
-              .title = "Pods",
-              .columns = {{"gang", "GANG"},
-                          {"pod", "POD"},
-                          {"change", "CHANGE"},
-                          {"before", "BEFORE", Align::kLeft, kText},
-                          {"after", "AFTER", Align::kLeft, kText}},
-              .most_rows = kMostPods};
-  const std::array<const char*, 2> sides = {"Before", "After"};
-  for (const std::string side : sides) {
-    for (const char* key : {"action", "node", "from", "reason", "for", "gpus"}) {
-      table.columns.push_back({key + side, "", Align::kLeft, kJson});
-    }
-  }
-  for (const PlanDifference::Pod& pod : pods) {
-    const ChangeWords& change = words_of(pod.change);
-    const bool with_gpus = pod.change == PodChange::kOtherGpus;
-    std::vector<Cell> row = {text_or_none(pod.gang), pod.name,
-                             Cell(change.code).shown_as(change.words).meaning(change.meaning),
-                             action_text(pod.before, with_gpus), action_text(pod.after, with_gpus)};
-    for (const Action* action : {&pod.before, &pod.after}) {
-      row.insert(row.end(), {action_name(action->action), text_or_none(action->node), text_or_none(action->from),
-                             text_or_none(action->reason), text_or_none(action->for_gang), devices_cell(*action)});
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  using Pod = PlanDifference::Pod;
+  using enum Shown;
+  const auto change = [](const Pod& pod) {
+    const ChangeWords& words = words_of(pod.change);
+    return Cell(words.code).shown_as(words.words).meaning(words.meaning);
+  };
+  std::vector<RowColumn<Pod>> columns = {{"gang", "GANG", [](const Pod& pod) { return text_or_none(pod.gang); }},
+                                         {"pod", "POD", &Pod::name},
+                                         {"change", "CHANGE", change}};
+  const auto add = [&](const std::string& side, const Action Pod::*of) {
+    const auto add_one = [&](const char* key, auto value) {
+      columns.emplace_back(
+          key + side, "", [of, value](const Pod& pod) { return Cell(value(pod.*of)); }, kJson);
+    };
+    add_one("action", [](const Action& action) {
+      constexpr std::array<const char*, 4> kNames = {"none", "start", "move", "evict"};
+      return kNames[static_cast<std::size_t>(action.action)];
+    });
+    add_one("node", [](const Action& action) { return text_or_none(action.node); });
+    add_one("from", [](const Action& action) { return text_or_none(action.from); });
+    add_one("reason", [](const Action& action) { return text_or_none(action.reason); });
+    add_one("for", [](const Action& action) { return text_or_none(action.for_gang); });
+    add_one("gpus", [](const Action& action) {
+      std::vector<std::int64_t> indices;
+      for (const auto& device : action.devices) indices.push_back(device.index);
+      return indices;
+    });
+  };
+  const auto words = [](const Action Pod::*of) {
+    return [of](const Pod& pod) { return action_text(pod.*of, pod.change == PodChange::kOtherGpus); };
+  };
+  columns.emplace_back("before", "BEFORE", words(&Pod::before), kText);
+  columns.emplace_back("after", "AFTER", words(&Pod::after), kText);
+  add("Before", &Pod::before);
+  add("After", &Pod::after);
+  return filled({.key = "pods", .title = "Pods", .most_rows = kMostPods}, columns, pods);
 }
 
 std::string_view better_name(Better better) {
@@ -211,29 +193,28 @@ std::string_view better_name(Better better) {
 }
 
 // Those whose values or bounds differ.
-Table level_table(const std::vector<PlanDifference::Level>& levels) {
-  constexpr Align kRight = Align::kRight;
-  Table table{.key = "levels",
-              .title = "Levels",
-              .columns = {{"level", "LEVEL"},
-                          {"priority", "PRIORITY", kRight},
-                          {"before", "BEFORE", kRight},
-                          {"after", "AFTER", kRight},
-                          {"difference", "DIFFERENCE", kRight},
-                          {"boundBefore", "BOUND BEFORE", kRight},
-                          {"boundAfter", "BOUND AFTER", kRight},
-                          {"better", "BETTER"}}};
-  for (const PlanDifference::Level& level : levels) {
-    if (!differ(level.before, level.after) && !differ(level.bound_before, level.bound_after)) continue;
-    const Meaning meaning = level.better == Better::kAfter    ? Meaning::kGood
-                            : level.better == Better::kBefore ? Meaning::kBad
-                                                              : Meaning::kPlain;
-    table.rows.push_back({level.name, level.priority ? Cell(*level.priority) : Cell(), number_or_none(level.before),
-                          number_or_none(level.after), difference_cell(level.before, level.after),
-                          number_or_none(level.bound_before), number_or_none(level.bound_after),
-                          Cell(better_name(level.better)).meaning(meaning)});
-  }
-  return table;
+Table level_table(std::vector<PlanDifference::Level> levels) {
+  using Level = PlanDifference::Level;
+  using enum Align;
+  std::erase_if(levels, [](const Level& level) {
+    return !differ(level.before, level.after) && !differ(level.bound_before, level.bound_after);
+  });
+  const auto better = [](const Level& level) {
+    const bool is_better = level.better == Better::kAfter, is_worse = level.better == Better::kBefore;
+    const Meaning meaning = is_better ? Meaning::kGood : is_worse ? Meaning::kBad : Meaning::kPlain;
+    return Cell(better_name(level.better)).meaning(meaning);
+  };
+  return filled<Level>({.key = "levels", .title = "Levels"},
+                       {{"level", "LEVEL", &Level::name},
+                        {"priority", "PRIORITY", &Level::priority},
+                        {"before", "BEFORE", &Level::before},
+                        {"after", "AFTER", &Level::after},
+                        {"difference", "DIFFERENCE",
+                         [](const Level& level) { return difference_cell(level.before, level.after); }, kRight},
+                        {"boundBefore", "BOUND BEFORE", &Level::bound_before},
+                        {"boundAfter", "BOUND AFTER", &Level::bound_after},
+                        {"better", "BETTER", better}},
+                       levels);
 }
 
 // Of a queue: GPUs, cores or bytes.
@@ -254,23 +235,21 @@ Cell more_cell(const PlanDifference::Queue& queue) {
 }
 
 Table queue_table(const std::vector<PlanDifference::Queue>& queues) {
-  constexpr Align kRight = Align::kRight;
-  Table table{.key = "queues",
-              .title = "Queues",
-              .columns = {{"queue", "QUEUE"},
-                          {"resource", "RESOURCE"},
-                          {"allocatedBefore", "ALLOCATED BEFORE", kRight},
-                          {"allocatedAfter", "AFTER", kRight},
-                          {"difference", "DIFFERENCE", kRight},
-                          {"fairShareBefore", "FAIR SHARE BEFORE", kRight, Shown::kWide},
-                          {"fairShareAfter", "AFTER", kRight, Shown::kWide}},
-              .most_rows = kMostGangs};
-  for (const PlanDifference::Queue& queue : queues) {
-    const auto amount = [&](const std::optional<Decimal>& value) { return amount_cell(queue.resource, value); };
-    table.rows.push_back({queue.name, queue.resource, amount(queue.allocated_before), amount(queue.allocated_after),
-                          more_cell(queue), amount(queue.share_before), amount(queue.share_after)});
-  }
-  return table;
+  using Queue = PlanDifference::Queue;
+  using enum Align;
+  using enum Shown;
+  const auto amount = [](const std::optional<Decimal> Queue::*of) {
+    return [of](const Queue& queue) { return amount_cell(queue.resource, queue.*of); };
+  };
+  return filled<Queue>({.key = "queues", .title = "Queues", .most_rows = kMostGangs},
+                       {{"queue", "QUEUE", &Queue::name},
+                        {"resource", "RESOURCE", &Queue::resource},
+                        {"allocatedBefore", "ALLOCATED BEFORE", amount(&Queue::allocated_before), kRight},
+                        {"allocatedAfter", "AFTER", amount(&Queue::allocated_after), kRight},
+                        {"difference", "DIFFERENCE", more_cell, kRight},
+                        {"fairShareBefore", "FAIR SHARE BEFORE", amount(&Queue::share_before), kRight, kWide},
+                        {"fairShareAfter", "AFTER", amount(&Queue::share_after), kRight, kWide}},
+                       queues);
 }
 
 // "after: level work of priority 50 is 8000, was 7000".
@@ -313,7 +292,7 @@ void add_sides(const PlanDifference::Side& before, const PlanDifference::Side& a
   add("error", "Error", before.error, after.error, before.error != after.error);
   add("origin", "Engine", before.origin, after.origin, before.origin != after.origin);
   add("proof", "Proof", before.proof, after.proof, before.proof != after.proof);
-  add_both(document, "elapsedMs", "", {number_or_none(before.elapsed_ms), number_or_none(after.elapsed_ms), false});
+  add_both(document, "elapsedMs", "", {before.elapsed_ms, after.elapsed_ms, false});
   add_both(document, "deadlineMissed", "Deadline missed",
            {before.deadline_missed, after.deadline_missed, before.deadline_missed || after.deadline_missed});
 }

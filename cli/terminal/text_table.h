@@ -7,8 +7,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -47,6 +50,8 @@ struct Cell {
   Cell(Decimal number) : value(number) {}
   Cell(std::vector<std::string> words) : value(std::move(words)) {}
   Cell(std::vector<std::int64_t> numbers) : value(std::move(numbers)) {}
+  template <class Inner>
+  Cell(const std::optional<Inner>& known) : Cell(known ? Cell(*known) : Cell()) {}
 
   // Shown to people in place of the value; "" shows nothing.
   Cell&& shown_as(std::string words) && {
@@ -90,6 +95,51 @@ struct Table {
   Overflow overflow = Overflow::kCut;
   Shown shown = Shown::kAlways;
 };
+
+template <class Value>
+inline constexpr bool stands_right =
+    (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) || std::is_same_v<Value, Decimal>;
+template <class Value>
+inline constexpr bool stands_right<std::optional<Value>> = stands_right<Value>;
+
+// A column of a table, with what stands in it: a member of what a row is about, or a function of it. Numbers stand to
+// the right; of a function that returns a Cell, `align` says it.
+template <class Row>
+struct RowColumn {
+  template <class Content>
+  RowColumn(std::string key, std::string title, Content content, Align align, Shown shown = Shown::kAlways)
+      : column{std::move(key), std::move(title), align, shown},
+        cell([content](const Row& row) { return Cell(std::invoke(content, row)); }) {}
+  template <class Content>
+  RowColumn(std::string key, std::string title, Content content, Shown shown = Shown::kAlways)
+      : RowColumn(
+            std::move(key), std::move(title), content,
+            stands_right<std::remove_cvref_t<std::invoke_result_t<Content, const Row&>>> ? Align::kRight : Align::kLeft,
+            shown) {}
+  Column column;
+  std::function<Cell(const Row&)> cell;
+};
+
+// The table with these columns and a row for each element. A cell is made when its row is, from left to right.
+template <class Row, class Rows>
+Table filled(Table table, const std::vector<RowColumn<Row>>& columns, const Rows& rows) {
+  for (const RowColumn<Row>& one : columns) table.columns.push_back(one.column);
+  for (const Row& row : rows) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    for (const RowColumn<Row>& one : columns) cells.push_back(one.cell(row));
+  }
+  return table;
+}
+
+// Tables sorted by a column and cut to a number of rows, as options of a command request it.
+//
+// Sorts the rows by the column with this key or title, whatever the case of letters: numbers descending, texts
+// ascending, and what is unknown last. Equal rows keep their order. False: there is no such column, and nothing
+// changes.
+bool sort_rows(Table& table, std::string_view column);
+
+// Keeps the first rows; returns how many are removed.
+std::size_t limit_rows(Table& table, std::size_t most);
 
 // Blocks in the order in which they were added.
 class AnswerDocument {

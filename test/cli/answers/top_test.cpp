@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/answers/top_tables.h"
+#include "cli/answers/answers.h"
 #include "test/cli/program.h"
 
 namespace muster::cli {

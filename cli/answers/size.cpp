@@ -7,19 +7,14 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/answers/answers.h"
-#include "cli/answers/cluster.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
 #include "cli/answers/submission.h"
 #include "cli/line/documents.h"
 #include "cli/line/line_options.h"
-#include "cli/terminal/console.h"
-#include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
-#include "cli/terminal/text_table.h"
 #include "io/kubernetes/object/slim.h"
 #include "model/change/hold_back.h"
 #include "model/change/merge.h"
@@ -27,23 +22,6 @@
 #include "solver/answers/capacity/sizing.h"
 
 namespace muster::cli {
-
-const CommandSyntax& size_syntax() {
-  static const CommandSyntax syntax{
-      "muster size [FILE] --node KIND... [OPTION...]",
-      "Finds the cheapest nodes on which a whole workload runs at the same time. The workload: what FILE requests (a\n"
-      "manifest, or what is pending in a snapshot); without FILE that of --shape, or what is pending in --from.\n"
-      "KIND: NODE[=PRICE][:MAX] as a node of the cluster, or gpu=GPUS[:MODEL],cpu=N,memory=Q[,RESOURCE=Q]\n"
-      "[,label=KEY:VALUE][,price=PRICE][,max=MAX]. Exit code 1: there are no such nodes.",
-      with_answer_options(with_cluster_options(with_experiment_options(
-          {{"node", "KIND", "a kind of node, its price [1] and how many there are at most; may be repeated", kNoLetter,
-            "", Repetition::kOften},
-           {"shape", "SHAPE", "a workload of gangs of this shape; see muster fits --help"},
-           {"copies", "N", "so many gangs of --shape [1]"},
-           {"existing", "", "use the free room of the cluster's own nodes first"}}))),
-      0, 1};
-  return syntax;
-}
 namespace {
 
 constexpr std::int64_t kPriceScale = 1'000'000;
@@ -114,15 +92,6 @@ answers::NodeKind kind_of_name(std::string_view text, const Snapshot& snapshot) 
   return kind;
 }
 
-answers::SizingQuestion question_of(const Settings& settings, const Snapshot& snapshot) {
-  answers::SizingQuestion question;
-  for (const std::string& text : settings.texts("node")) {
-    question.kinds.push_back(is_kind_of_shape(text) ? kind_of_shape(text) : kind_of_name(text, snapshot));
-  }
-  question.uses_present = settings.is_on("existing");
-  return question;
-}
-
 // ---- the workload ----
 
 std::variant<ClusterInput, int> no_cluster(const Settings& settings) {
@@ -141,8 +110,7 @@ int add_manifest(const std::string& file, const Settings& settings, ClusterInput
   if (const int* code = std::get_if<int>(&submission)) return *code;
   const Submission& read = std::get<Submission>(submission);
   if (!settings.is_on("quiet")) {
-    for (const std::string& remark : read.remarks)
-      write_all(STDERR_FILENO, fmt::format("muster size: {}\n", escaped(remark)));
+    for (const std::string& remark : read.remarks) complain_of("size", escaped(remark), kExitAnswered);
   }
   change::hold_back_waiting(cluster.snapshot);  // it is not of the workload
   if (const auto failure = change::merge(read.workload, cluster.snapshot)) return complain_of("size", *failure);
@@ -188,76 +156,97 @@ std::variant<ClusterInput, int> workload(const Settings& settings) {
 
 // ---- the answer ----
 
-Cell price_cell(std::int64_t price) { return Cell(Decimal{price, kPriceScale}); }
+Decimal price_of(std::int64_t price) { return {price, kPriceScale}; }
 
-void add_nodes(const answers::Sizing& sizing, const answers::SizingQuestion& question, AnswerDocument& document) {
-  Table table;
-  table.key = "kinds";
-  table.columns = {{"node", "NODE"},
-                   {"price", "PRICE", Align::kRight},
-                   {"most", "MAX", Align::kRight, Shown::kWide},
-                   {"nodes", "NODES", Align::kRight},
-                   {"total", "TOTAL", Align::kRight}};
-  for (std::size_t i = 0; i < question.kinds.size(); ++i) {
-    const answers::NodeKind& kind = question.kinds[i];
-    table.rows.push_back({kind.title, price_cell(kind.price), kind.most ? Cell(*kind.most) : Cell(),
-                          Cell(sizing.nodes[i]), price_cell(sizing.nodes[i] * kind.price)});
-  }
-  document.add_table(std::move(table));
-  document.add_field("total", "Price", price_cell(sizing.price));
+// A kind of nodes, and how many of them to buy.
+struct SizedKind {
+  const answers::NodeKind* kind;
+  std::int64_t nodes;
+};
+
+Table kind_table(const answers::Sizing& sizing, const answers::SizingQuestion& question) {
+  using Row = SizedKind;
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < question.kinds.size(); ++i) rows.push_back({&question.kinds[i], sizing.nodes[i]});
+  return filled<Row>({.key = "kinds"},
+                     {{"node", "NODE", [](const Row& row) { return row.kind->title; }},
+                      {"price", "PRICE", [](const Row& row) { return price_of(row.kind->price); }},
+                      {"most", "MAX", [](const Row& row) { return row.kind->most; }, Shown::kWide},
+                      {"nodes", "NODES", &Row::nodes},
+                      {"total", "TOTAL", [](const Row& row) { return price_of(row.nodes * row.kind->price); }}},
+                     rows);
 }
 
-AnswerDocument document_of(const answers::Sizing& sizing, const answers::SizingQuestion& question) {
-  AnswerDocument document("size");
-  document.add_field("gangs", "Gangs", sizing.gangs);
-  document.add_field("pods", "Pods", sizing.pods);
-  if (!sizing.nodes.empty()) add_nodes(sizing, question, document);
-  if (sizing.is_impossible) {
-    document.add_field("bound", "No less than", Cell());
-    document.add_field("proven", "Proven", Cell(true));
-  } else if (sizing.impossible.empty()) {
-    document.add_field("bound", "No less than", price_cell(sizing.bound));
+// What is proven of the price, and what keeps nodes from being found.
+void add_verdict(const answers::Sizing& sizing, AnswerDocument& document) {
+  const bool has_misfits = !sizing.impossible.empty();
+  if (sizing.is_impossible || !has_misfits) {
+    document.add_field("bound", "No less than", sizing.is_impossible ? Cell() : Cell(price_of(sizing.bound)));
+    const Meaning meaning = sizing.is_proven() ? Meaning::kGood : Meaning::kWarning;
     document.add_field("proven", "Proven",
-                       Cell(sizing.is_proven()).meaning(sizing.is_proven() ? Meaning::kGood : Meaning::kWarning));
+                       sizing.is_impossible ? Cell(true) : Cell(sizing.is_proven()).meaning(meaning));
   } else {
     document.add_field("impossible", "Gangs with a pod that fits on none of these nodes",
                        Cell(sizing.impossible).meaning(Meaning::kBad));
   }
-  if (sizing.is_impossible) {
-    document.add_note("Proven: no number of these nodes suffices.", Meaning::kBad);
-  } else if (sizing.nodes.empty()) {
-    if (sizing.impossible.empty()) {
-      document.add_field("waiting", "Gangs without room", Cell(sizing.waiting).meaning(Meaning::kBad));
-      if (!sizing.message.empty()) document.add_field("message", "Message", sizing.message);
-    }
-    document.add_note(sizing.impossible.empty()
-                          ? "No nodes of these kinds were found on which all of it runs; a larger "
-                            "--budget may find some."
-                          : "Not all of it runs on nodes of these kinds.",
-                      Meaning::kBad);
+  if (sizing.is_impossible) return document.add_note("Proven: no number of these nodes suffices.", Meaning::kBad);
+  if (!sizing.nodes.empty()) return;
+  if (has_misfits) return document.add_note("Not all of it runs on nodes of these kinds.", Meaning::kBad);
+  document.add_field("waiting", "Gangs without room", Cell(sizing.waiting).meaning(Meaning::kBad));
+  if (!sizing.message.empty()) document.add_field("message", "Message", sizing.message);
+  document.add_note("No nodes of these kinds were found on which all of it runs; a larger --budget may find some.",
+                    Meaning::kBad);
+}
+
+Answered size(const Question& asked) {
+  answers::SizingQuestion question;
+  for (const std::string& text : asked.settings.texts("node"))
+    question.kinds.push_back(is_kind_of_shape(text) ? kind_of_shape(text) : kind_of_name(text, asked.snapshot()));
+  question.uses_present = asked.settings.is_on("existing");
+  cbc::Backend backend(kOwnProgram);
+  const auto sizing = answers::size_nodes(asked.snapshot(), asked.portfolio, backend, asked.options, question);
+  if (!sizing) return sizing.error();
+  AnswerDocument document("size");
+  document.add_field("gangs", "Gangs", sizing->gangs);
+  document.add_field("pods", "Pods", sizing->pods);
+  if (!sizing->nodes.empty()) {
+    document.add_table(kind_table(*sizing, question));
+    document.add_field("total", "Price", price_of(sizing->price));
   }
-  return document;
+  add_verdict(*sizing, document);
+  note_scope(asked.snapshot(), document);
+  return Reply{std::move(document), sizing->nodes.empty() ? kExitSomeErrors : kExitAnswered};
+}
+
+std::vector<std::string> size_sources(const Settings& settings) {
+  if (settings.texts("node").empty()) throw UsageError("no kind of node is given; give --node KIND");
+  return {};
+}
+
+const AnswerCommand& size_command() {
+  static const AnswerCommand command{
+      {"muster size [FILE] --node KIND... [OPTION...]",
+       "Finds the cheapest nodes on which a whole workload runs at the same time. The workload: what FILE requests (a\n"
+       "manifest, or what is pending in a snapshot); without FILE that of --shape, or what is pending in --from.\n"
+       "KIND: NODE[=PRICE][:MAX] as a node of the cluster, or gpu=GPUS[:MODEL],cpu=N,memory=Q[,RESOURCE=Q]\n"
+       "[,label=KEY:VALUE][,price=PRICE][,max=MAX]. Exit code 1: there are no such nodes.",
+       with_answer_options(with_cluster_options(with_experiment_options(
+           {{"node", "KIND", "a kind of node, its price [1] and how many there are at most; may be repeated", kNoLetter,
+             "", Repetition::kOften},
+            {"shape", "SHAPE", "a workload of gangs of this shape; see muster fits --help"},
+            {"copies", "N", "so many gangs of --shape [1]"},
+            {"existing", "", "use the free room of the cluster's own nodes first"}}))),
+       0, 1},
+      size,
+      kAnswerBudget,
+      size_sources,
+      workload};
+  return command;
 }
 
 }  // namespace
 
-int run_size(int argc, const char* const* argv) {
-  const Settings settings(size_syntax(), argc, argv);
-  if (settings.wants_help()) return print(help_text(size_syntax()), kExitAnswered);
-  if (settings.texts("node").empty()) throw UsageError("no kind of node is given; give --node KIND");
-  const RenderOptions form = render_options(settings);
-  const answers::ExperimentOptions options = experiment_options(settings);
-  std::variant<ClusterInput, int> cluster = workload(settings);
-  if (const int* code = std::get_if<int>(&cluster)) return *code;
-  const Snapshot& snapshot = std::get<ClusterInput>(cluster).snapshot;
-  const answers::SizingQuestion question = question_of(settings, snapshot);
-  portfolio::Portfolio portfolio(kOwnProgram);
-  cbc::Backend backend(kOwnProgram);
-  const Result<answers::Sizing> sizing = answers::size_nodes(snapshot, portfolio, backend, options, question);
-  if (!sizing) return complain_of("size", sizing.error());
-  AnswerDocument document = document_of(*sizing, question);
-  note_scope(snapshot, document);
-  return print(render(document, form), sizing->nodes.empty() ? kExitSomeErrors : kExitAnswered);
-}
+const CommandSyntax& size_syntax() { return size_command().syntax; }
+int run_size(int argc, const char* const* argv) { return run_answer(size_command(), argc, argv); }
 
 }  // namespace muster::cli

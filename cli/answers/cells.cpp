@@ -1,5 +1,3 @@
-#include "cli/answers/answers.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,11 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "cli/line/line_options.h"
-#include "cli/terminal/console.h"
-#include "cli/terminal/terminal.h"
+#include "cli/answers/answers.h"
 #include "model/base/saturating.h"
 #include "model/snapshot/unread.h"
 
@@ -45,16 +40,6 @@ bool differ(const std::optional<Decimal>& a, const std::optional<Decimal>& b) {
   return subtract(*a, *b).value != 0;
 }
 
-std::string failure_words(const InputError& error) {
-  const bool has_place = !error.path.empty() && error.path != "$";
-  return (has_place ? escaped(error.path) + ": " : "") + escaped(error.message);
-}
-
-int complain_of(std::string_view command, const InputError& error, int exit_code) {
-  write_all(STDERR_FILENO, fmt::format("muster {}: {}\n", command, failure_words(error)));
-  return exit_code;
-}
-
 std::string duration_words(Nanoseconds duration) {
   constexpr std::array<std::pair<std::int64_t, char>, 4> kUnits = {{{86'400, 'd'}, {3'600, 'h'}, {60, 'm'}, {1, 's'}}};
   std::int64_t seconds = std::max<std::int64_t>(0, duration / kNanosecondsPerSecond);
@@ -70,6 +55,14 @@ std::string duration_words(Nanoseconds duration) {
   return text.empty() ? "0s" : text;
 }
 
+std::string age_text(std::int64_t seconds) {
+  constexpr std::int64_t kMinute = 60, kHour = 3600, kDay = 86'400;
+  if (seconds < kMinute) return fmt::format("{}s", seconds);
+  if (seconds < kHour) return fmt::format("{}m", seconds / kMinute);
+  if (seconds < kDay) return fmt::format("{}h{:02}m", seconds / kHour, seconds % kHour / kMinute);
+  return fmt::format("{}d{}h", seconds / kDay, seconds % kDay / kHour);
+}
+
 std::string proven_words(const Snapshot& snapshot, std::string_view what) {
   const std::string_view scope = scope_of_proof(snapshot.anomalies);
   return fmt::format("yes{}{}; no better plan starts {}", scope.empty() ? "" : ",", scope, what);
@@ -80,31 +73,36 @@ void note_scope(const Snapshot& snapshot, AnswerDocument& document) {
     document.add_note("Proven of what was read: some keys of the cluster's objects are not read.", Meaning::kWarning);
 }
 
-Cell gpu_cell(MicroGpu amount) {
-  return amount == kUnlimited ? Cell().shown_as("unlimited") : Cell(Decimal{amount, 1'000'000});
+Cell gpu_cell(MicroGpu amount) { return amount == kUnlimited ? Cell().shown_as("unlimited") : Cell(gpus(amount)); }
+
+Cell hours_cell(std::int64_t work) {
+  constexpr double kPerHour = 3'600'000;
+  const double hours = static_cast<double>(work) / kPerHour;
+  return Cell(hours).shown_as(fmt::format("{:.1f}", hours));
+}
+
+Cell waited_cell(std::int64_t seconds) {
+  return Cell(seconds).shown_as(duration_words(seconds * kNanosecondsPerSecond));
 }
 
 Cell queue_cell(const Problem& problem, QueueIndex queue) {
   return queue.is_none() ? Cell() : Cell(std::string(problem.queues[queue].name));
 }
 
-std::vector<OptionRow> with_experiment_options(std::vector<OptionRow> others, const DefaultBudget& budget) {
-  const std::vector<OptionRow> rows = {
-      {"budget", "DURATION", budget.help},
-      {"engine", "NAME", "solver engine: auto, greedy or milp [auto]", kNoLetter, kEngines},
-      {"threads", "N", "number of solver threads [the available cores]"},
-      {"seed", "N", "random seed [1]"},
-      {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock"}};
-  others.insert(others.end(), rows.begin(), rows.end());
-  return others;
-}
+Cell text_or_none(std::string_view text) { return text.empty() ? Cell() : Cell(text); }
 
-answers::ExperimentOptions experiment_options(const Settings& settings, const DefaultBudget& budget) {
-  answers::ExperimentOptions options;
-  options.solve = line_options(settings).solve;
-  const auto given = settings.duration("budget");
-  options.budget = given ? std::chrono::nanoseconds(*given) : budget.time;
-  return options;
+Cell verdict_cell(bool is_good) { return Cell(is_good).meaning(is_good ? Meaning::kGood : Meaning::kBad); }
+
+Table leaving_table(std::string key, std::string title, const std::vector<answers::LeavingPod>& pods) {
+  using Pod = answers::LeavingPod;
+  constexpr std::size_t kMostRows = 20;
+  return filled<Pod>({.key = std::move(key), .title = std::move(title), .most_rows = kMostRows},
+                     {{"pod", "POD", &Pod::pod},
+                      {"gang", "GANG", &Pod::gang},
+                      {"action", "ACTION", [](const Pod& pod) { return pod.to.empty() ? "evicted" : "moved"; }},
+                      {"from", "FROM", &Pod::from},
+                      {"to", "TO", [](const Pod& pod) { return text_or_none(pod.to); }}},
+                     pods);
 }
 
 }  // namespace muster::cli

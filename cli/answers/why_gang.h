@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cli/terminal/text_table.h"
 #include "model/objective/fair_share.h"
@@ -20,6 +21,9 @@ struct WhyGang {
 
 // Keys: docs/cli.md, "muster why". Of a gang that does not wait, only what the plan does with it.
 void write_why_gang(const WhyGang& input, AnswerDocument& document);
+
+// Kind, size, words, whether it is the smallest, and the options of `muster what-if`. `snapshot` outlives them.
+std::vector<RowColumn<answers::Remedy>> remedy_columns(const Snapshot& snapshot);
 
 // The table of remedies, or the note that nothing helps.
 // `nothing_helps`: what is said if there are none.

@@ -1,4 +1,4 @@
-#include "cli/answers/what_if/outcome.h"
+#include "cli/answers/outcome.h"
 
 #include <algorithm>
 #include <map>
@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/answers/answers.h"
 #include "cli/terminal/plan_table.h"
 #include "model/base/words.h"
 
@@ -103,8 +104,6 @@ std::vector<std::string> listed(const GangOutcome::Counts& counts) {
   return texts;
 }
 
-Cell text_or_none(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
-
 GangOutcome outcome_of(const answers::Run& run, const PlanByGang& plan, std::string_view gang) {
   GangOutcome outcome;
   outcome.name = gang;
@@ -164,37 +163,32 @@ std::string sentence_of(const GangOutcome& outcome) {
 }
 
 void add_outcomes(const std::vector<GangOutcome>& outcomes, AnswerDocument& document) {
+  using Gang = GangOutcome;
+  using enum Shown;
   if (outcomes.empty()) return;
-  Table table{.key = "submitted",
-              .title = "Submitted",
-              .columns = {{"gang", "GANG"},
-                          {"queue", "QUEUE"},
-                          {"starts", "STARTS"},
-                          {"phase", "PHASE"},
-                          {"placed", "PLACED", Align::kRight},
-                          {"pods", "PODS", Align::kRight},
-                          {"nodes", "NODES"},
-                          {"evicts", "EVICTS"},
-                          {"moves", "MOVES", Align::kLeft, Shown::kWide},
-                          {"waitsForLeaving", "WAITS FOR", Align::kRight, Shown::kWide},
-                          {"reason", "REASON"},
-                          {"makeRoom", "EVICTIONS DO NOT HELP", Align::kLeft, Shown::kWide},
-                          {"message", "MESSAGE", Align::kLeft, Shown::kWide}},
-              .overflow = Overflow::kWrap};
+  document.add_table(filled<Gang>(
+      {.key = "submitted", .title = "Submitted", .overflow = Overflow::kWrap},
+      {{"gang", "GANG", &Gang::name},
+       {"queue", "QUEUE", [](const Gang& gang) { return text_or_none(gang.queue); }},
+       {"starts", "STARTS", [](const Gang& gang) { return verdict_cell(gang.starts); }},
+       {"phase", "PHASE", [](const Gang& gang) { return text_or_none(gang.phase); }},
+       {"placed", "PLACED", &Gang::placed},
+       {"pods", "PODS", &Gang::pods},
+       {"nodes", "NODES", [](const Gang& gang) { return listed(gang.nodes); }},
+       {"evicts", "EVICTS", [](const Gang& gang) { return listed(gang.evicted); }},
+       {"moves", "MOVES", [](const Gang& gang) { return listed(gang.moved); }, kWide},
+       {"waitsForLeaving", "WAITS FOR", &Gang::leaving, kWide},
+       {"reason", "REASON", [](const Gang& gang) { return text_or_none(gang.obstacle.reason); }},
+       {"makeRoom", "EVICTIONS DO NOT HELP", [](const Gang& gang) { return text_or_none(gang.obstacle.make_room); },
+        kWide},
+       {"message", "MESSAGE", [](const Gang& gang) { return text_or_none(gang.obstacle.message); }, kWide}},
+      outcomes));
   Table blockers{.key = "blockers",
                  .title = "What excludes nodes",
                  .columns = {{"gang", "GANG"}, {"filter", "FILTER"}, {"nodes", "NODES", Align::kRight}}};
-  for (const GangOutcome& outcome : outcomes) {
-    const Meaning meaning = outcome.starts ? Meaning::kGood : Meaning::kBad;
-    table.rows.push_back({outcome.name, text_or_none(outcome.queue), Cell(outcome.starts).meaning(meaning),
-                          text_or_none(outcome.phase), outcome.placed, outcome.pods, listed(outcome.nodes),
-                          listed(outcome.evicted), listed(outcome.moved), outcome.leaving,
-                          text_or_none(outcome.obstacle.reason), text_or_none(outcome.obstacle.make_room),
-                          text_or_none(outcome.obstacle.message)});
-    for (const auto& [filter, nodes] : outcome.obstacle.blockers)
-      blockers.rows.push_back({outcome.name, filter, nodes});
+  for (const Gang& gang : outcomes) {
+    for (const auto& [filter, nodes] : gang.obstacle.blockers) blockers.rows.push_back({gang.name, filter, nodes});
   }
-  document.add_table(std::move(table));
   if (!blockers.rows.empty()) document.add_table(std::move(blockers));
 }
 

@@ -2,14 +2,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "cli/answers/cluster.h"
 #include "cli/terminal/options.h"
-#include "model/base/error_code.h"
-#include "model/change/change.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::cli {
@@ -33,14 +30,5 @@ struct ChangedCluster {
 // a value that cannot be read, a name that the cluster does not have then. The value is an exit code if a manifest
 // cannot be read or submitted, which is reported on stderr. Cost: O(nodes + pods + gangs) for each change.
 std::variant<ChangedCluster, int> changed_cluster(const ClusterInput& cluster, const Settings& settings);
-
-// The values of options that change a cluster. Errors: InvalidValue; the message says what is wrong.
-//
-// "64", "1.5", "512Gi", "unlimited", in the unit of the resource: GPUs in millionths, cpu in thousandths, memory in
-// bytes, rounded up.
-Result<Amount> parse_queue_amount(std::string_view text, change::QueueResourceKind resource);
-
-// "KEY[=VALUE][:EFFECT]"; without a value or an effect, any. The gang stays empty.
-Result<change::Tolerate> parse_toleration(std::string_view text);
 
 }  // namespace muster::cli

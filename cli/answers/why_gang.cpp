@@ -1,7 +1,8 @@
-#include "cli/answers/why/gang.h"
+#include "cli/answers/why_gang.h"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "cli/answers/answers.h"
-#include "cli/answers/capacity/loss_cells.h"
 #include "cli/terminal/plan_table.h"
 #include "model/base/words.h"
 #include "solver/answers/funnel.h"
@@ -135,9 +135,7 @@ class GangWriter {
     document_.add_field("gang", "gang", std::string(gang_.name));
     document_.add_field("queue", "queue", queue_cell(problem_, gang_.queue));
     document_.add_field("priority", "priority", static_cast<std::int64_t>(gang_.priority));
-    document_.add_field(
-        "waitedSeconds", "waited",
-        Cell(gang_.times.waited_seconds).shown_as(duration_words(gang_.times.waited_seconds * kNanosecondsPerSecond)));
+    document_.add_field("waitedSeconds", "waited", waited_cell(gang_.times.waited_seconds));
     if (report_ == nullptr) return;
     write_proof();
     document_.add_field("phase", "phase", std::string(explain::phase_name(report_->phase)));
@@ -201,23 +199,21 @@ class GangWriter {
   }
 
   void write_queues() {
-    Table table{.key = "queues",
-                .title = "GPUs of its queue, and of those above it",
-                .columns = {{"queue", "QUEUE"},
-                            {"quota", "QUOTA", Align::kRight},
-                            {"fairShare", "FAIR SHARE", Align::kRight},
-                            {"allocated", "ALLOCATED", Align::kRight},
-                            {"limit", "LIMIT", Align::kRight}}};
-    for (const QueueIndex index : problem_.queues[gang_.queue].ancestors) {
-      const Queue& queue = problem_.queues[index];
-      for (const explain::QueueReport& report : run_.solution.report.queues) {
-        if (report.queue != index) continue;
-        table.rows.push_back({std::string(queue.name), gpu_cell(report.quota[kQueueGpu]),
-                              gpu_cell(report.fair_share[kQueueGpu]), gpu_cell(report.allocated[kQueueGpu]),
-                              gpu_cell(queue.limit[kQueueGpu])});
-      }
-    }
-    document_.add_table(std::move(table));
+    using Row = explain::QueueReport;
+    using enum Align;
+    std::vector<Row> rows;
+    for (const QueueIndex index : problem_.queues[gang_.queue].ancestors)
+      std::ranges::copy_if(run_.solution.report.queues, std::back_inserter(rows),
+                           [&](const Row& row) { return row.queue == index; });
+    const auto limit = [&](const Row& row) { return gpu_cell(problem_.queues[row.queue].limit[kQueueGpu]); };
+    document_.add_table(filled<Row>(
+        {.key = "queues", .title = "GPUs of its queue, and of those above it"},
+        {{"queue", "QUEUE", [&](const Row& row) { return problem_.queues[row.queue].name; }},
+         {"quota", "QUOTA", [](const Row& row) { return gpu_cell(row.quota[kQueueGpu]); }, kRight},
+         {"fairShare", "FAIR SHARE", [](const Row& row) { return gpu_cell(row.fair_share[kQueueGpu]); }, kRight},
+         {"allocated", "ALLOCATED", [](const Row& row) { return gpu_cell(row.allocated[kQueueGpu]); }, kRight},
+         {"limit", "LIMIT", limit, kRight}},
+        rows));
     write_other_limits();
   }
 
@@ -225,18 +221,14 @@ class GangWriter {
     const std::vector<OtherLimitIndex>& limits = problem_.queues[gang_.queue].other_limits;
     if (limits.empty()) return;
     const explain::AfterPlan end = explain::after_plan(problem_, run_.solution.plan);
-    Table table{.key = "otherLimits",
-                .title = "Limits on other resources",
-                .columns = {{"queue", "QUEUE"},
-                            {"resource", "RESOURCE"},
-                            {"allocated", "ALLOCATED", Align::kRight},
-                            {"limit", "LIMIT", Align::kRight}}};
-    for (const OtherLimitIndex index : limits) {
-      const OtherLimit& limit = problem_.lists.other_limits[index];
-      table.rows.push_back({std::string(problem_.queues[limit.queue].name),
-                            std::string(problem_.resource_name(limit.resource)), end.limited[index], limit.limit});
-    }
-    document_.add_table(std::move(table));
+    const auto limit = [&](OtherLimitIndex index) -> const OtherLimit& { return problem_.lists.other_limits[index]; };
+    document_.add_table(filled<OtherLimitIndex>(
+        {.key = "otherLimits", .title = "Limits on other resources"},
+        {{"queue", "QUEUE", [&](OtherLimitIndex index) { return problem_.queues[limit(index).queue].name; }},
+         {"resource", "RESOURCE", [&](OtherLimitIndex index) { return problem_.resource_name(limit(index).resource); }},
+         {"allocated", "ALLOCATED", [&](OtherLimitIndex index) { return end.limited[index]; }},
+         {"limit", "LIMIT", [&](OtherLimitIndex index) { return limit(index).limit; }}},
+        limits));
   }
 
   void write_funnel(const answers::Funnel& funnel) {
@@ -294,25 +286,22 @@ class GangWriter {
 
   void write_holders(const std::vector<answers::Holder>& holders) {
     if (holders.empty()) return;
-    Table table{.key = "holders",
-                .title = "In use on the nodes that it could use",
-                .columns = {{"gang", "GANG"},
-                            {"queue", "QUEUE"},
-                            {"priority", "PRIORITY", Align::kRight},
-                            {"pods", "PODS", Align::kRight},
-                            {"gpus", "GPUS", Align::kRight},
-                            {"hold", "", Align::kLeft, Shown::kJson},
-                            {"why", "MAY IT BE EVICTED", Align::kLeft, Shown::kText}},
-                .most_rows = kShortTable,
-                .overflow = Overflow::kWrap};
-    for (const answers::Holder& holder : holders) {
-      const Gang& gang = problem_.gangs[holder.gang];
-      table.rows.push_back({std::string(gang.name), queue_cell(problem_, gang.queue),
-                            static_cast<std::int64_t>(gang.priority), holder.pods, gpu_cell(holder.usage[kQueueGpu]),
-                            std::string(answers::hold_name(holder.hold)),
-                            std::string(kHoldWords[static_cast<std::size_t>(holder.hold)])});
-    }
-    document_.add_table(std::move(table));
+    using Row = answers::Holder;
+    const auto gang = [&](const Row& row) -> const Gang& { return problem_.gangs[row.gang]; };
+    const auto words = [](const Row& row) { return kHoldWords[static_cast<std::size_t>(row.hold)]; };
+    document_.add_table(
+        filled<Row>({.key = "holders",
+                     .title = "In use on the nodes that it could use",
+                     .most_rows = kShortTable,
+                     .overflow = Overflow::kWrap},
+                    {{"gang", "GANG", [&](const Row& row) { return gang(row).name; }},
+                     {"queue", "QUEUE", [&](const Row& row) { return queue_cell(problem_, gang(row).queue); }},
+                     {"priority", "PRIORITY", [&](const Row& row) { return gang(row).priority; }},
+                     {"pods", "PODS", &Row::pods},
+                     {"gpus", "GPUS", [](const Row& row) { return gpu_cell(row.usage[kQueueGpu]); }, Align::kRight},
+                     {"hold", "", [](const Row& row) { return answers::hold_name(row.hold); }, Shown::kJson},
+                     {"why", "MAY IT BE EVICTED", words, Shown::kText}},
+                    holders));
   }
 
   const answers::Run& run_;
@@ -334,26 +323,28 @@ std::string kind_list(const std::vector<answers::RemedyKind>& kinds) {
 // Shown only if there are any.
 Table remedy_table(const char* key, const char* title, const std::vector<answers::Remedy>& remedies,
                    const Snapshot& snapshot) {
-  Table table{.key = key,
-              .title = title,
-              .columns = {{"kind", "", Align::kLeft, Shown::kJson},
-                          {"size", "", Align::kRight, Shown::kJson},
-                          {"remedy", "REMEDY"},
-                          {"evicts", "EVICTS", Align::kRight},
-                          {"moves", "MOVES", Align::kRight},
-                          {"smallest", "SMALLEST"},
-                          {"options", "muster what-if"}}};
-  for (const answers::Remedy& remedy : remedies) {
-    table.rows.push_back({std::string(answers::remedy_kind_name(remedy.kind)), remedy.size,
-                          answers::remedy_words(remedy, snapshot), remedy.with.evicted, remedy.with.moved,
-                          Cell(remedy.is_smallest).shown_as(remedy.is_smallest ? "proven" : "not proven"),
-                          answers::remedy_options(remedy)});
-  }
-  if (table.rows.empty()) table.shown = Shown::kJson;
-  return table;
+  using Remedy = answers::Remedy;
+  std::vector<RowColumn<Remedy>> columns = remedy_columns(snapshot);
+  const auto before_smallest = std::ranges::find(columns, "smallest", [](const auto& one) { return one.column.key; });
+  columns.insert(before_smallest, {{"evicts", "EVICTS", [](const Remedy& remedy) { return remedy.with.evicted; }},
+                                   {"moves", "MOVES", [](const Remedy& remedy) { return remedy.with.moved; }}});
+  return filled({.key = key, .title = title, .shown = remedies.empty() ? Shown::kJson : Shown::kAlways}, columns,
+                remedies);
 }
 
 }  // namespace
+
+std::vector<RowColumn<answers::Remedy>> remedy_columns(const Snapshot& snapshot) {
+  using Remedy = answers::Remedy;
+  const auto smallest = [](const Remedy& remedy) {
+    return Cell(remedy.is_smallest).shown_as(remedy.is_smallest ? "proven" : "not proven");
+  };
+  return {{"kind", "", [](const Remedy& remedy) { return answers::remedy_kind_name(remedy.kind); }, Shown::kJson},
+          {"size", "", &Remedy::size, Shown::kJson},
+          {"remedy", "REMEDY", [&snapshot](const Remedy& remedy) { return answers::remedy_words(remedy, snapshot); }},
+          {"smallest", "SMALLEST", smallest},
+          {"options", "muster what-if", [](const Remedy& remedy) { return answers::remedy_options(remedy); }}};
+}
 
 void write_why_gang(const WhyGang& input, AnswerDocument& document) { GangWriter(input, document).write(); }
 

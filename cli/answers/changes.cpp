@@ -1,4 +1,4 @@
-#include "cli/answers/what_if/options.h"
+#include "cli/answers/changes.h"
 
 #include <algorithm>
 #include <array>
@@ -57,6 +57,44 @@ std::int32_t number_of(const std::string& text, const GivenOption& given, std::i
   return *number;
 }
 
+// "64", "1.5", "512Gi", "unlimited", in the unit of the resource: GPUs in millionths, cpu in thousandths, memory in
+// bytes, rounded up.
+Result<Amount> parse_queue_amount(std::string_view text, change::QueueResourceKind resource) {
+  if (text == "unlimited") return kUnlimited;
+  const Result<Quantity> quantity = parse_quantity(text);
+  if (!quantity) return quantity.error();
+  const QuantityUnit unit = resource == change::QueueResourceKind::kGpu   ? QuantityUnit::kMillionth
+                            : resource == change::QueueResourceKind::kCpu ? QuantityUnit::kThousandth
+                                                                          : QuantityUnit::kOne;
+  return count_units(*quantity, unit, Rounding::kUp);
+}
+
+// "KEY[=VALUE][:EFFECT]"; without a value or an effect, any. The gang stays empty.
+Result<change::Tolerate> parse_toleration(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, TaintEffect>, 3> kEffects = {
+      {{"NoSchedule", TaintEffect::kNoSchedule},
+       {"NoExecute", TaintEffect::kNoExecute},
+       {"PreferNoSchedule", TaintEffect::kPreferNoSchedule}}};
+  change::Tolerate change{{}, {}, true, true};
+  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
+    const auto* effect =
+        std::ranges::find(kEffects, text.substr(colon + 1), &std::pair<std::string_view, TaintEffect>::first);
+    if (effect == kEffects.end()) {
+      return InputError{ErrorCode::kInvalidValue, "$", "the effect is not NoSchedule, NoExecute or PreferNoSchedule"};
+    }
+    change.taint.effect = effect->second;
+    change.any_effect = false;
+    text = text.substr(0, colon);
+  }
+  const std::size_t sign = text.find('=');
+  change.taint.key = text.substr(0, sign);
+  if (change.taint.key.empty()) return InputError{ErrorCode::kInvalidValue, "$", "the key of the taint is empty"};
+  if (sign == std::string_view::npos) return change;
+  change.taint.value = text.substr(sign + 1);
+  change.any_value = false;
+  return change;
+}
+
 // Reads one option after another. The names are those of the cluster as the options before have left it.
 class Changes {
  public:
@@ -71,21 +109,22 @@ class Changes {
   // Returns the exit code.
   int add(const GivenOption& given) {
     if (given.name == "submit") return submit(given);
-    for (const Reader& reader : kReaders) {
-      if (given.name == reader.option) apply((this->*reader.read)(given), given);
+    for (const ChangeOption& option : options()) {
+      if (option.read != nullptr && given.name == option.row.name) apply((this->*option.read)(given), given);
     }
     return 0;
   }
 
+  // `read` is null of options that other options read.
+  struct ChangeOption {
+    OptionRow row;
+    change::Change (Changes::*read)(const GivenOption& given) = nullptr;
+  };
+  static const std::vector<ChangeOption>& options();
+
   ChangedCluster&& take() && { return std::move(out_); }
 
  private:
-  struct Reader {
-    std::string_view option;
-    change::Change (Changes::*read)(const GivenOption& given);
-  };
-  static const std::array<Reader, 14> kReaders;
-
   void apply(const change::Change& change, const GivenOption& given) {
     if (const auto failure = change::apply(change, out_.snapshot)) refuse(given, failure->message);
     out_.changes.push_back(change::text_of(change));
@@ -286,46 +325,43 @@ class Changes {
   std::optional<std::int32_t> priority_;
 };
 
-const std::array<Changes::Reader, 14> Changes::kReaders = {{{"add-nodes", &Changes::add_nodes},
-                                                            {"remove-node", &Changes::remove_node},
-                                                            {"cordon", &Changes::cordon},
-                                                            {"uncordon", &Changes::uncordon},
-                                                            {"drain", &Changes::drain},
-                                                            {"set-quota", &Changes::set_queue},
-                                                            {"set-limit", &Changes::set_queue},
-                                                            {"set-priority", &Changes::set_priority},
-                                                            {"set-minimum", &Changes::set_minimum},
-                                                            {"set-level", &Changes::set_level},
-                                                            {"tolerate", &Changes::tolerate},
-                                                            {"gang", &Changes::add_gang},
-                                                            {"remove-gang", &Changes::remove_gang},
-                                                            {"evict", &Changes::evict}}};
+const std::vector<Changes::ChangeOption>& Changes::options() {
+  constexpr char kNo = kNoLetter;
+  constexpr Repetition kOften = Repetition::kOften, kLists = Repetition::kLists;
+  static const std::vector<ChangeOption> options = {
+      {{"submit", "FILE", "a manifest that is about to be applied, YAML or JSON; - is stdin", kNo, "", kOften}},
+      {{"gang", "SHAPE", "a workload that waits: PODSxGPUS[:MODEL], such as 16x8:H100", kNo, "", kOften},
+       &Changes::add_gang},
+      {{"queue", "QUEUE", "the queue of the workloads of --submit and --gang"}},
+      {{"priority", "N", "the priority of the workloads of --submit and --gang"}},
+      {{"add-nodes", "NxNODE", "nodes like this one, or of a shape: 4xgpu=8:H100,cpu=64,memory=512Gi", kNo, "", kOften},
+       &Changes::add_nodes},
+      {{"remove-node", "NODE", "the node is gone, and its pods wait again", kNo, "", kLists}, &Changes::remove_node},
+      {{"cordon", "NODE", "no pod may be placed on the node any more", kNo, "", kLists}, &Changes::cordon},
+      {{"uncordon", "NODE", "pods may be placed on the node again", kNo, "", kLists}, &Changes::uncordon},
+      {{"drain", "NODE", "cordon the node, and its pods wait again", kNo, "", kLists}, &Changes::drain},
+      {{"set-quota", "Q=gpu:N", "the quota of a queue: gpu, cpu or memory; unlimited", kNo, "", kLists},
+       &Changes::set_queue},
+      {{"set-limit", "Q=gpu:N", "the limit of a queue: gpu, cpu, memory or any other resource; unlimited", kNo, "",
+        kLists},
+       &Changes::set_queue},
+      {{"set-priority", "GANG=N", "the priority of a gang", kNo, "", kLists}, &Changes::set_priority},
+      {{"set-minimum", "GANG=N", "the gang starts once so many of its pods have room", kNo, "", kLists},
+       &Changes::set_minimum},
+      {{"set-level", "GANG=LEVEL", "the topology level that a gang, or GANG/SUBGROUP, requires; none", kNo, "", kLists},
+       &Changes::set_level},
+      {{"tolerate", "GANG=KEY", "the gang tolerates the taint KEY[=VALUE][:EFFECT]", kNo, "", kLists},
+       &Changes::tolerate},
+      {{"remove-gang", "GANG", "the gang and its pods are gone", kNo, "", kLists}, &Changes::remove_gang},
+      {{"evict", "GANG", "the running pods of a gang, or one pod, wait again", kNo, "", kLists}, &Changes::evict}};
+  return options;
+}
 
 }  // namespace
 
 std::vector<OptionRow> with_change_options(std::vector<OptionRow> others) {
-  constexpr Repetition kOften = Repetition::kOften, kLists = Repetition::kLists;
-  std::vector<OptionRow> rows = {
-      {"submit", "FILE", "a manifest that is about to be applied, YAML or JSON; - is stdin", kNoLetter, "", kOften},
-      {"gang", "SHAPE", "a workload that waits: PODSxGPUS[:MODEL], such as 16x8:H100", kNoLetter, "", kOften},
-      {"queue", "QUEUE", "the queue of the workloads of --submit and --gang"},
-      {"priority", "N", "the priority of the workloads of --submit and --gang"},
-      {"add-nodes", "NxNODE", "nodes like this one, or of a shape: 4xgpu=8:H100,cpu=64,memory=512Gi", kNoLetter, "",
-       kOften},
-      {"remove-node", "NODE", "the node is gone, and its pods wait again", kNoLetter, "", kLists},
-      {"cordon", "NODE", "no pod may be placed on the node any more", kNoLetter, "", kLists},
-      {"uncordon", "NODE", "pods may be placed on the node again", kNoLetter, "", kLists},
-      {"drain", "NODE", "cordon the node, and its pods wait again", kNoLetter, "", kLists},
-      {"set-quota", "Q=gpu:N", "the quota of a queue: gpu, cpu or memory; unlimited", kNoLetter, "", kLists},
-      {"set-limit", "Q=gpu:N", "the limit of a queue: gpu, cpu, memory or any other resource; unlimited", kNoLetter, "",
-       kLists},
-      {"set-priority", "GANG=N", "the priority of a gang", kNoLetter, "", kLists},
-      {"set-minimum", "GANG=N", "the gang starts once so many of its pods have room", kNoLetter, "", kLists},
-      {"set-level", "GANG=LEVEL", "the topology level that a gang, or GANG/SUBGROUP, requires; none", kNoLetter, "",
-       kLists},
-      {"tolerate", "GANG=KEY", "the gang tolerates the taint KEY[=VALUE][:EFFECT]", kNoLetter, "", kLists},
-      {"remove-gang", "GANG", "the gang and its pods are gone", kNoLetter, "", kLists},
-      {"evict", "GANG", "the running pods of a gang, or one pod, wait again", kNoLetter, "", kLists}};
+  std::vector<OptionRow> rows;
+  for (const Changes::ChangeOption& option : Changes::options()) rows.push_back(option.row);
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
 }
@@ -343,41 +379,6 @@ std::variant<ChangedCluster, int> changed_cluster(const ClusterInput& cluster, c
     if (const int code = changes.add(given); code != 0) return code;
   }
   return std::move(changes).take();
-}
-
-Result<Amount> parse_queue_amount(std::string_view text, change::QueueResourceKind resource) {
-  if (text == "unlimited") return kUnlimited;
-  const Result<Quantity> quantity = parse_quantity(text);
-  if (!quantity) return quantity.error();
-  const QuantityUnit unit = resource == change::QueueResourceKind::kGpu   ? QuantityUnit::kMillionth
-                            : resource == change::QueueResourceKind::kCpu ? QuantityUnit::kThousandth
-                                                                          : QuantityUnit::kOne;
-  return count_units(*quantity, unit, Rounding::kUp);
-}
-
-Result<change::Tolerate> parse_toleration(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, TaintEffect>, 3> kEffects = {
-      {{"NoSchedule", TaintEffect::kNoSchedule},
-       {"NoExecute", TaintEffect::kNoExecute},
-       {"PreferNoSchedule", TaintEffect::kPreferNoSchedule}}};
-  change::Tolerate change{{}, {}, true, true};
-  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-    const auto* effect =
-        std::ranges::find(kEffects, text.substr(colon + 1), &std::pair<std::string_view, TaintEffect>::first);
-    if (effect == kEffects.end()) {
-      return InputError{ErrorCode::kInvalidValue, "$", "the effect is not NoSchedule, NoExecute or PreferNoSchedule"};
-    }
-    change.taint.effect = effect->second;
-    change.any_effect = false;
-    text = text.substr(0, colon);
-  }
-  const std::size_t sign = text.find('=');
-  change.taint.key = text.substr(0, sign);
-  if (change.taint.key.empty()) return InputError{ErrorCode::kInvalidValue, "$", "the key of the taint is empty"};
-  if (sign == std::string_view::npos) return change;
-  change.taint.value = text.substr(sign + 1);
-  change.any_value = false;
-  return change;
 }
 
 }  // namespace muster::cli
