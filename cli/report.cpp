@@ -238,38 +238,28 @@ bool Reporter::has_content() const {
 
 void write_labelled(json::JsonWriter& json, std::string_view key,
                     const std::vector<std::pair<std::string, std::string>>& lines) {
-  json.raw(",").string(key).raw(":[");
-  bool first = true;
-  for (const auto& [label, line] : lines) {
-    json.separate(first).raw(R"({"label":)").string(label).raw(R"(,"line":)").raw(line).raw("}");
-  }
-  json.raw("]");
+  json.key(key).array();
+  for (const auto& [label, line] : lines) json.object().member("label", label).key("line").raw(line).end();
+  json.end();
 }
 
 void Reporter::write_data(std::string& out) const {
   json::JsonWriter json(out);
-  json.raw(R"({"version":1,"title":)").string(title_).raw(R"(,"clusters":[)");
-  bool first = true;
+  json.object().member("version", 1).member("title", title_).key("clusters").array();
   for (const Cluster& cluster : clusters_) {
-    if (cluster.snapshot == nullptr) continue;
-    json.separate(first);
-    reporting::write_cluster({cluster.problem, cluster.shares, cluster.plans}, out);
+    if (cluster.snapshot != nullptr) reporting::write_cluster({cluster.problem, cluster.shares, cluster.plans}, out);
   }
-  json.raw(R"(],"simulations":[)");
-  first = true;
+  json.end().key("simulations").array();
   for (const reporting::ReportedSimulation& simulation : simulations_) {
-    if (!simulation.has_header()) continue;
-    json.separate(first);
-    simulation.write(json);
+    if (simulation.has_header()) simulation.write(json);
   }
-  json.raw("]");
+  json.end();
   write_labelled(json, "traces", traces_);
   write_labelled(json, "summaries", summaries_);
   write_labelled(json, "figures", figures_);
-  json.raw(R"(,"faults":[)");
-  first = true;
-  for (const std::string& fault : faults_) json.separate(first).string(fault);
-  json.raw("]}");
+  json.key("faults").array();
+  for (const std::string& fault : faults_) json.value(fault);
+  json.end().end();
 }
 
 std::string Reporter::page() const {

@@ -198,10 +198,11 @@ class Grid {
 
   std::string error_line(std::string_view experiment, const InputError& error) {
     is_error_ = true;
-    std::string text = fmt::format(
-        "{{\"experiment\":{},\"format\":\"muster/v1\",\"status\":\"error\",\"error\":{{\"code\":", experiment);
-    json::JsonWriter(text).string(error_code_text(error.code)).raw(",\"path\":").string(error.path);
-    json::JsonWriter(text).raw(",\"message\":").string(error.message).raw("}}\n");
+    std::string text;
+    json::JsonWriter json(text);
+    json.object().key("experiment").raw(experiment).member("format", "muster/v1").member("status", "error");
+    json.key("error").object().member("code", error_code_text(error.code)).member("path", error.path);
+    json.member("message", error.message).end().end().raw("\n");
     return text;
   }
 

@@ -43,20 +43,18 @@ std::string definitions_of(const Snapshot& snapshot, const Objects& manifest) {
   json::JsonWriter json(text);
   for (const SnapshotPriorityClass& one : snapshot.definitions.priority_classes) {
     if (has_object(manifest, fmt::format("PriorityClass {}", one.name))) continue;
-    json.raw(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":)").string(one.name);
-    json.raw(R"(},"value":)").integer(one.value);
-    if (one.preemption_policy == PreemptionPolicy::kNever) json.raw(R"(,"preemptionPolicy":"Never")");
-    json.raw("}\n");
+    json.object().member("apiVersion", "scheduling.k8s.io/v1").member("kind", "PriorityClass");
+    json.key("metadata").object().member("name", one.name).end().member("value", one.value);
+    if (one.preemption_policy == PreemptionPolicy::kNever) json.member("preemptionPolicy", "Never");
+    json.end().raw("\n");
   }
   if (has_kind(manifest, "Topology")) return text;
   for (const SnapshotTopology& topology : snapshot.definitions.topologies) {
-    json.raw(R"({"apiVersion":"kai.scheduler/v1alpha1","kind":"Topology","metadata":{"name":)");
-    json.string(topology.name.empty() ? kubernetes::KubernetesTopologies::kAnyName : topology.name);
-    json.raw(R"(},"spec":{"levels":[)");
-    bool is_first = true;
-    for (const std::string_view level : topology.levels)
-      json.separate(is_first).raw(R"({"nodeLabel":)").string(level).raw("}");
-    json.raw("]}}\n");
+    json.object().member("apiVersion", "kai.scheduler/v1alpha1").member("kind", "Topology").key("metadata").object();
+    json.member("name", topology.name.empty() ? kubernetes::KubernetesTopologies::kAnyName : topology.name).end();
+    json.key("spec").object().key("levels").array();
+    for (const std::string_view level : topology.levels) json.object().member("nodeLabel", level).end();
+    json.end().end().end().raw("\n");
   }
   return text;
 }

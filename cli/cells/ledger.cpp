@@ -48,17 +48,15 @@ InputError error_of(ErrorCode code, std::string message) { return {code, "$", st
 std::string ledger_text(const Problem& problem, const cells::Dealing& dealing, const std::vector<std::string>& ids) {
   std::string text;
   json::JsonWriter json(text);
-  json.raw(R"({"format":)").string(kFormat).raw(R"(,"id":)").string(problem.snapshot->id).raw(R"(,"cells":[)");
+  json.object().member("format", kFormat).member("id", problem.snapshot->id).key("cells").array();
   std::vector<std::vector<NodeIndex>> nodes(dealing.size());
   for (const NodeIndex node : problem.nodes.indices()) nodes[dealing.cell_of_node[node].value()].push_back(node);
-  bool is_first_cell = true;
   for (std::size_t cell = 0; cell < dealing.size(); ++cell) {
-    json.separate(is_first_cell).raw(R"({"id":)").string(ids[cell]).raw(R"(,"nodes":[)");
-    bool is_first = true;
-    for (const NodeIndex node : nodes[cell]) json.separate(is_first).string(problem.snapshot->nodes[node.value()].name);
-    json.raw("]}");
+    json.object().member("id", ids[cell]).key("nodes").array();
+    for (const NodeIndex node : nodes[cell]) json.value(problem.snapshot->nodes[node.value()].name);
+    json.end().end();
   }
-  json.raw("]}\n");
+  json.end().end().raw("\n");
   return text;
 }
 

@@ -46,13 +46,13 @@ std::string trace_line(const Snapshot& snapshot, std::optional<double> milliseco
   const std::int64_t scale = level_scale(event.level.kind, snapshot.policy.placement);
   std::string text;
   json::JsonWriter json(text);
-  json.raw(R"({"id":)").string(snapshot.id);
-  if (milliseconds_gone) json.raw(fmt::format(R"(,"ms":{:.3f})", *milliseconds_gone));
-  json.raw(R"(,"engine":)").string(origin_name(event.engine)).raw(R"(,"level":)").string(level_name(event.level.kind));
-  if (has_priority(event.level.kind)) json.raw(R"(,"priority":)").integer(event.level.priority);
-  json.raw(R"(,"value":)").decimal(event.value, scale).raw(R"(,"bound":)");
+  json.object().member("id", snapshot.id);
+  if (milliseconds_gone) json.key("ms").raw(fmt::format("{:.3f}", *milliseconds_gone));
+  json.member("engine", origin_name(event.engine)).member("level", level_name(event.level.kind));
+  if (has_priority(event.level.kind)) json.member("priority", event.level.priority);
+  json.member("value", json::Exact{event.value, scale}).key("bound");
   event.bound ? json.decimal(*event.bound, scale) : json.raw("null");
-  json.raw("}\n");
+  json.end().raw("\n");
   return text;
 }
 
@@ -60,13 +60,9 @@ std::string trace_line(const Snapshot& snapshot, std::optional<double> milliseco
 std::string time_plan_line(const Snapshot& snapshot, const TimeAllotments& allotments, bool has_clock) {
   std::string text;
   json::JsonWriter json(text);
-  json.raw(R"({"id":)").string(snapshot.id).raw(R"(,"timePlan":{)");
-  std::string_view comma;
-  for (const auto& [name, amount] : allotments) {
-    json.raw(fmt::format(R"({}"{}":{:.{}f})", comma, name, amount, has_clock ? 3 : 0));
-    comma = ",";
-  }
-  json.raw("}}\n");
+  json.object().member("id", snapshot.id).key("timePlan").object();
+  for (const auto& [name, amount] : allotments) json.key(name).raw(fmt::format("{:.{}f}", amount, has_clock ? 3 : 0));
+  json.end().end().raw("\n");
   return text;
 }
 
@@ -75,13 +71,9 @@ void trace_refused(const Snapshot& snapshot, const portfolio::Solution& solution
   if (!options.trace || solution.refused.empty()) return;
   std::string text;
   json::JsonWriter json(text);
-  json.raw(R"({"id":)").string(snapshot.id).raw(R"(,"refused":{)");
-  std::string_view comma;
-  for (const auto& [rule, times] : solution.refused) {
-    json.raw(fmt::format(R"({}"{}":{})", comma, referee::rule_name(rule), times));
-    comma = ",";
-  }
-  json.raw("}}\n");
+  json.object().member("id", snapshot.id).key("refused").object();
+  for (const auto& [rule, times] : solution.refused) json.member(referee::rule_name(rule), times);
+  json.end().end().raw("\n");
   options.trace(text);
 }
 

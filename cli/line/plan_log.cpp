@@ -18,7 +18,7 @@ namespace {
 
 std::string first_line(std::string_view run) {
   std::string line;
-  json::JsonWriter(line).raw(R"({"format":"muster/v1","checkpoint":)").string(run).raw("}");
+  json::JsonWriter(line).object().member("format", "muster/v1").member("checkpoint", run).end();
   return line;
 }
 

@@ -247,15 +247,14 @@ Answer verify_answer(muster_v1::SnapshotReader& reader, std::string_view snapsho
   Answer answer;
   answer.number = number;
   json::JsonWriter json(answer.text);
-  json.raw(R"({"line":)").integer(number).raw(R"(,"id":)").string(verified.id);
-  json.raw(verified.findings.empty() ? R"(,"valid":true,"findings":[)" : R"(,"valid":false,"findings":[)");
-  bool first = true;
+  json.object().member("line", number).member("id", verified.id).member("valid", verified.findings.empty());
+  json.key("findings").array();
   for (const Finding& finding : verified.findings) {
-    json.separate(first).raw(finding.rule.empty() ? R"({"kind":"falseClaim")" : R"({"kind":"violation","rule":)");
-    if (!finding.rule.empty()) json.string(finding.rule);
-    json.raw(R"(,"subject":)").string(finding.subject).raw(R"(,"message":)").string(finding.message).raw("}");
+    json.object().member("kind", finding.rule.empty() ? "falseClaim" : "violation");
+    if (!finding.rule.empty()) json.member("rule", finding.rule);
+    json.member("subject", finding.subject).member("message", finding.message).end();
   }
-  json.raw("]}\n");
+  json.end().end().raw("\n");
   return answer;
 }
 

@@ -294,54 +294,45 @@ std::string json_of(const Value& value) {
                  [&](const Decimal& number) { json.decimal(number.value, number.scale); },
                  [&](const std::string& text) { json.raw(quoted(text)); },
                  [&](const std::vector<std::string>& texts) {
-                   json.raw("[");
-                   bool first = true;
-                   for (const std::string& text : texts) json.separate(first).raw(quoted(text));
-                   json.raw("]");
+                   json.array();
+                   for (const std::string& text : texts) json.item().raw(quoted(text));
+                   json.end();
                  },
                  [&](const std::vector<std::int64_t>& numbers) {
-                   json.raw("[");
-                   bool first = true;
-                   for (const std::int64_t number : numbers) json.separate(first).integer(number);
-                   json.raw("]");
+                   json.array();
+                   for (const std::int64_t number : numbers) json.value(number);
+                   json.end();
                  }},
       value);
   return out;
 }
 
 void write_json(const Table& table, json::JsonWriter& json) {
-  json.raw("[");
-  bool first_row = true;
+  json.array();
   for (const std::vector<Cell>& row : table.rows) {
-    json.separate(first_row).raw("{");
-    bool first = true;
+    json.object();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!is_in(table.columns[i].shown, AnswerFormat::kJson)) continue;
-      json.separate(first).raw(quoted(table.columns[i].key)).raw(":").raw(json_of(row[i].value));
+      if (is_in(table.columns[i].shown, AnswerFormat::kJson)) json.key(table.columns[i].key).raw(json_of(row[i].value));
     }
-    json.raw("}");
+    json.end();
   }
-  json.raw("]");
+  json.end();
 }
 
 std::string json_of(const AnswerDocument& document) {
   std::string out;
   json::JsonWriter json(out);
-  json.raw(R"({"kind":)").raw(quoted(document.kind()));
+  json.object().member("kind", document.kind());
   std::vector<std::string> notes;
   for (const AnswerDocument::Block& block : blocks_of(document, AnswerFormat::kJson)) {
-    std::visit(Overloaded{[&](const AnswerDocument::Note& note) { notes.push_back(note.text); },
-                          [&](const AnswerDocument::Field& field) {
-                            json.raw(",").raw(quoted(field.key)).raw(":").raw(json_of(field.value.value));
-                          },
-                          [&](const Table& table) {
-                            json.raw(",").raw(quoted(table.key)).raw(":");
-                            write_json(table, json);
-                          }},
-               block);
+    std::visit(
+        Overloaded{[&](const AnswerDocument::Note& note) { notes.push_back(note.text); },
+                   [&](const AnswerDocument::Field& field) { json.key(field.key).raw(json_of(field.value.value)); },
+                   [&](const Table& table) { write_json(table, json.key(table.key)); }},
+        block);
   }
-  if (!notes.empty()) json.raw(R"(,"notes":)").raw(json_of(Value(notes)));
-  json.raw("}\n");
+  if (!notes.empty()) json.key("notes").raw(json_of(Value(notes)));
+  json.end().raw("\n");
   return out;
 }
 

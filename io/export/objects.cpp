@@ -10,27 +10,25 @@ namespace muster::exporting {
 
 namespace {
 
-void write_metadata(json::JsonWriter& writer, const ExportedPod& pod) {
-  writer.raw(R"("metadata":{"namespace":)").string(pod.namespace_name).raw(R"(,"name":)").string(pod.name);
-  if (!pod.uid.empty()) writer.raw(R"(,"uid":)").string(pod.uid);
+// The object, with its metadata begun.
+void begin_object(json::JsonWriter& writer, std::string_view api_version, std::string_view kind,
+                  const ExportedPod& pod) {
+  writer.object().member("apiVersion", api_version).member("kind", kind);
+  writer.key("metadata").object().member("namespace", pod.namespace_name).member("name", pod.name);
+  if (!pod.uid.empty()) writer.member("uid", pod.uid);
 }
 
-void begin_binding(json::JsonWriter& writer, const ExportedPod& pod) {
-  writer.raw(R"({"apiVersion":"v1","kind":"Binding",)");
-  write_metadata(writer, pod);
-}
-
+// Ends the metadata, and the object.
 void end_binding(json::JsonWriter& writer, std::string_view node) {
-  writer.raw(R"(},"target":{"apiVersion":"v1","kind":"Node","name":)").string(node).raw("}}");
+  writer.end().key("target").object();
+  writer.member("apiVersion", "v1").member("kind", "Node").member("name", node).end().end();
 }
 
 void write_devices(json::JsonWriter& writer, const std::vector<muster_v1::NamedPlan::Device>& devices) {
-  bool first = true;
-  writer.raw(R"(,"gpus":[)");
-  for (const muster_v1::NamedPlan::Device& device : devices) {
-    writer.separate(first).raw(R"({"index":)").integer(device.index).raw(R"(,"share":)").raw(device.share).raw("}");
-  }
-  writer.raw("]");
+  writer.key("gpus").array();
+  for (const muster_v1::NamedPlan::Device& device : devices)
+    writer.object().member("index", device.index).key("share").raw(device.share).end();
+  writer.end();
 }
 
 // The share of one device that Volcano's virtual GPUs count: MiB, and percent of its cores (0: not limited).
@@ -67,9 +65,9 @@ std::string virtual_gpu_ids(const muster_v1::NamedPlan::Placement& placement, co
 
 void write_virtual_gpu(json::JsonWriter& writer, std::string_view ids, std::string_view node, Nanoseconds time) {
   const std::string seconds = std::to_string(time / kNanosecondsPerSecond);
-  writer.raw(R"("volcano.sh/bind-phase":"allocating","volcano.sh/bind-time":)").string(seconds);
-  writer.raw(R"(,"volcano.sh/devices-to-allocate":)").string(ids).raw(R"(,"volcano.sh/vgpu-ids-new":)").string(ids);
-  writer.raw(R"(,"volcano.sh/vgpu-node":)").string(node).raw(R"(,"volcano.sh/vgpu-time":)").string(seconds);
+  writer.member("volcano.sh/bind-phase", "allocating").member("volcano.sh/bind-time", seconds);
+  writer.member("volcano.sh/devices-to-allocate", ids).member("volcano.sh/vgpu-ids-new", ids);
+  writer.member("volcano.sh/vgpu-node", node).member("volcano.sh/vgpu-time", seconds);
 }
 
 void write_device_indices(json::JsonWriter& writer, const muster_v1::NamedPlan::Placement& placement,
@@ -78,8 +76,7 @@ void write_device_indices(json::JsonWriter& writer, const muster_v1::NamedPlan::
   for (const muster_v1::NamedPlan::Device& device : placement.devices) {
     indices.append(indices.empty() ? "" : ",").append(std::to_string(device.index));
   }
-  writer.raw(R"("volcano.sh/gpu-index":)").string(indices);
-  writer.raw(R"(,"volcano.sh/predicate-time":)").string(std::to_string(time));
+  writer.member("volcano.sh/gpu-index", indices).member("volcano.sh/predicate-time", std::to_string(time));
 }
 
 std::string_view delta_type(const muster_v1::NamedPlan::Placement* placement,
@@ -91,7 +88,7 @@ std::string_view delta_type(const muster_v1::NamedPlan::Placement* placement,
 }  // namespace
 
 void write_binding(json::JsonWriter& writer, const ExportedPod& pod, std::string_view node) {
-  begin_binding(writer, pod);
+  begin_object(writer, "v1", "Binding", pod);
   end_binding(writer, node);
 }
 
@@ -99,9 +96,9 @@ void write_volcano_binding(json::JsonWriter& writer, const ExportedPod& pod,
                            const muster_v1::NamedPlan::Placement& placement, const ExportCluster& cluster) {
   const SnapshotNode* node = cluster.node(placement.node);
   const PodSpec* spec = cluster.spec(placement.pod);
-  begin_binding(writer, pod);
+  begin_object(writer, "v1", "Binding", pod);
   if (node != nullptr && spec != nullptr && !placement.devices.empty() && cluster.names_devices(placement)) {
-    writer.raw(R"(,"annotations":{)");
+    writer.key("annotations").object();
     if (cluster.is_kubernetes()) {
       write_virtual_gpu(writer, cluster.card_ids(placement), placement.node, cluster.time());
     } else if (node->gpu_ids.empty()) {
@@ -109,39 +106,33 @@ void write_volcano_binding(json::JsonWriter& writer, const ExportedPod& pod,
     } else {
       write_virtual_gpu(writer, virtual_gpu_ids(placement, spec->gpu, *node), placement.node, cluster.time());
     }
-    writer.raw("}");
+    writer.end();
   }
   end_binding(writer, placement.node);
 }
 
 void write_eviction(json::JsonWriter& writer, const ExportedPod& pod) {
-  writer.raw(R"({"apiVersion":"policy/v1","kind":"Eviction",)");
-  write_metadata(writer, {pod.namespace_name, pod.name, {}});
-  writer.raw("}");
-  if (!pod.uid.empty()) {
-    writer.raw(R"(,"deleteOptions":{"preconditions":{"uid":)").string(pod.uid).raw("}}");
-  }
-  writer.raw("}");
+  begin_object(writer, "policy/v1", "Eviction", {pod.namespace_name, pod.name, {}});
+  writer.end();
+  if (!pod.uid.empty())
+    writer.key("deleteOptions").object().key("preconditions").object().member("uid", pod.uid).end().end();
+  writer.end();
 }
 
 void write_patch(json::JsonWriter& writer, const ExportedPod& pod, const PinnedNode& node,
                  const std::vector<std::string>& gates) {
-  writer.raw(R"({"apiVersion":"v1","kind":"Pod",)");
-  write_metadata(writer, pod);
-  writer.raw(R"(,"annotations":{)").string(kubernetes::kNodeAnnotation).raw(":").string(node.name).raw("}");
-  writer.raw(R"(},"spec":{"nodeSelector":{"kubernetes.io/hostname":)").string(node.hostname);
-  writer.raw(R"(},"schedulingGates":)");
+  begin_object(writer, "v1", "Pod", pod);
+  writer.key("annotations").object().member(kubernetes::kNodeAnnotation, node.name).end().end();
+  writer.key("spec").object();
+  writer.key("nodeSelector").object().member("kubernetes.io/hostname", node.hostname).end().key("schedulingGates");
   if (gates.empty()) {
     writer.raw("null");
   } else {
-    bool first = true;
-    writer.raw("[");
-    for (const std::string& gate : gates) {
-      writer.separate(first).raw(R"({"$patch":"delete","name":)").string(gate).raw("}");
-    }
-    writer.raw("]");
+    writer.array();
+    for (const std::string& gate : gates) writer.object().member("$patch", "delete").member("name", gate).end();
+    writer.end();
   }
-  writer.raw("}}");
+  writer.end().end();
 }
 
 KaiGroups::KaiGroups(const muster_v1::NamedPlan& plan, const ExportCluster& cluster) {
@@ -169,51 +160,47 @@ void write_bind_request(json::JsonWriter& writer, const ExportedPod& pod,
   const bool shares =
       spec != nullptr && (spec->gpu.kind == GpuRequestKind::kFraction || spec->gpu.kind == GpuRequestKind::kMemory);
   const bool slices = cluster.asks_for(placement.pod, "nvidia.com/mig-");
-  writer.raw(R"({"apiVersion":"scheduling.run.ai/v1alpha2","kind":"BindRequest","metadata":{"namespace":)");
-  writer.string(pod.namespace_name).raw(R"(,"name":)").string(pod.name);
-  writer.raw(R"(,"labels":{"selected-node":)").string(placement.node);
-  writer.raw(R"(},"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":)").string(pod.name);
-  writer.raw(R"(,"uid":)").string(pod.uid).raw(R"(}]},"spec":{"podName":)").string(pod.name);
-  writer.raw(R"(,"selectedNode":)").string(placement.node).raw(R"(,"receivedResourceType":)");
-  writer.string(shares ? "Fraction" : slices ? "MigInstance" : "Regular");
-  writer.raw(R"(,"receivedGPU":{"count":)").integer(std::ssize(placement.devices)).raw(R"(,"portion":)");
-  writer.string(placement.devices.empty() ? std::string_view("0") : placement.devices.front().share).raw("}");
+  begin_object(writer, "scheduling.run.ai/v1alpha2", "BindRequest", {pod.namespace_name, pod.name, {}});
+  writer.key("labels").object().member("selected-node", placement.node).end();
+  writer.key("ownerReferences").array().object().member("apiVersion", "v1").member("kind", "Pod");
+  writer.member("name", pod.name).member("uid", pod.uid).end().end().end();
+  writer.key("spec").object().member("podName", pod.name).member("selectedNode", placement.node);
+  writer.member("receivedResourceType", shares ? "Fraction" : slices ? "MigInstance" : "Regular");
+  writer.key("receivedGPU").object().member("count", placement.devices.size());
+  writer.member("portion", placement.devices.empty() ? std::string_view("0") : placement.devices.front().share).end();
   if (shares) {
-    bool first = true;
-    writer.raw(R"(,"selectedGPUGroups":[)");
-    for (const muster_v1::NamedPlan::Device& device : placement.devices) {
-      writer.separate(first).string(groups.name(placement.node, device.index));
-    }
-    writer.raw("]");
+    writer.key("selectedGPUGroups").array();
+    for (const muster_v1::NamedPlan::Device& device : placement.devices)
+      writer.value(groups.name(placement.node, device.index));
+    writer.end();
   }
-  writer.raw("}}");
+  writer.end().end();
 }
 
 void write_delta(json::JsonWriter& writer, std::string_view plan_id, const muster_v1::NamedPlan::Placement* placement,
                  const muster_v1::NamedPlan::Eviction* eviction) {
-  writer.raw("{");
-  if (!plan_id.empty()) writer.raw(R"("plan":)").string(plan_id).raw(",");
-  writer.raw(R"("type":)").string(delta_type(placement, eviction)).raw(R"(,"pod":)");
-  writer.string(placement == nullptr ? eviction->pod : placement->pod);
+  writer.object();
+  if (!plan_id.empty()) writer.member("plan", plan_id);
+  writer.member("type", delta_type(placement, eviction));
+  writer.member("pod", placement == nullptr ? eviction->pod : placement->pod);
   if (placement == nullptr) {
-    writer.raw(R"(,"node":)").string(eviction->node);
+    writer.member("node", eviction->node);
   } else {
-    if (eviction != nullptr) writer.raw(R"(,"from":)").string(eviction->node);
-    writer.raw(R"(,"node":)").string(placement->node);
+    if (eviction != nullptr) writer.member("from", eviction->node);
+    writer.member("node", placement->node);
     if (!placement->devices.empty()) write_devices(writer, placement->devices);
-    bool first = true;
     if (!placement->after.empty()) {
-      writer.raw(R"(,"after":[)");
-      for (const std::string& pod : placement->after) writer.separate(first).string(pod);
-      writer.raw("]");
+      writer.key("after").array();
+      for (const std::string& pod : placement->after) writer.value(pod);
+      writer.end();
     }
-    if (placement->step > 0) writer.raw(R"(,"step":)").integer(placement->step);
+    if (placement->step > 0) writer.member("step", placement->step);
   }
   if (eviction != nullptr) {
-    writer.raw(R"(,"reason":)").string(eviction_reason_name(eviction->reason));
-    if (!eviction->for_gang.empty()) writer.raw(R"(,"for":)").string(eviction->for_gang);
+    writer.member("reason", eviction_reason_name(eviction->reason));
+    if (!eviction->for_gang.empty()) writer.member("for", eviction->for_gang);
   }
-  writer.raw("}");
+  writer.end();
 }
 
 }  // namespace muster::exporting

@@ -79,11 +79,12 @@ std::string_view reason_phrase(unsigned status) {
 HttpResponse problem_response(const HttpProblem& problem, std::string_view request_id) {
   HttpResponse response{problem.status, "application/problem+json", {}, {}};
   json::JsonWriter json(response.body);
-  json.raw(R"({"type":"about:blank","title":)").string(reason_phrase(problem.status));
-  json.raw(R"(,"status":)").integer(problem.status).raw(R"(,"detail":)").string(problem.detail);
-  json.raw(R"(,"code":)").string(problem_code_text(problem.code));
-  if (!problem.path.empty()) json.raw(R"(,"path":)").string(problem.path);
-  json.raw(R"(,"requestId":)").string(request_id).raw("}\n");
+  json.object().member("type", "about:blank").member("title", reason_phrase(problem.status));
+  json.member("status", problem.status)
+      .member("detail", problem.detail)
+      .member("code", problem_code_text(problem.code));
+  if (!problem.path.empty()) json.member("path", problem.path);
+  json.member("requestId", request_id).end().raw("\n");
   return response;
 }
 

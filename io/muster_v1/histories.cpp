@@ -50,7 +50,7 @@ bool tells_usage(const SnapshotQueue& queue) { return queue.gpu.usage || queue.c
 // --- Writing
 
 void write_usage(std::string_view key, Amount amount, std::int64_t scale, json::JsonWriter& json) {
-  json.raw(",\"").raw(key).raw(R"(":{"usage":)").decimal(amount, scale).raw("}");
+  json.key(key).object().member("usage", json::Exact{amount, scale}).end();
 }
 
 }  // namespace
@@ -79,18 +79,17 @@ void write_histories(const Histories& histories, std::string& out) {
     snapshot_writer::write_duration_histories(json, durations);
   }
   if (histories.usage) {
-    bool first = true;
-    json.raw(R"(,"queues":[)");
+    json.key("queues").array();
     for (const Histories::Usage& one : *histories.usage) {
-      json.separate(first).raw(R"({"name":)").string(one.queue);
+      json.object().member("name", one.queue);
       write_usage("gpu", one.gpu, kGpuScale, json);
       write_usage("cpu", one.cpu, kCpuScale, json);
       write_usage("memory", one.memory, 1, json);
-      json.raw("}");
+      json.end();
     }
-    json.raw("]");
+    json.end();
   }
-  out.append("{").append(text.empty() ? text : text.substr(1)).append("}");
+  out.append("{").append(text.starts_with(',') ? text.substr(1) : text).append("}");
 }
 
 using json::Field, json::JsonValue, json::Reading;

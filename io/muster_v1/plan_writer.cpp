@@ -71,7 +71,8 @@ class ReportWriter {
   void write_gang(const explain::GangReport& gang, json::JsonWriter& json) const;
   static void write_remedy(const RemedyRecord& remedy, json::JsonWriter& json);
   void write_queues();
-  void write_queue_resource(const explain::QueueReport& queue, std::size_t resource, std::int64_t scale);
+  void write_queue_resource(std::string_view key, const explain::QueueReport& queue, std::size_t resource,
+                            std::int64_t scale);
   void write_objective();
   void write_warnings();
 
@@ -81,13 +82,14 @@ class ReportWriter {
 };
 
 void DecisionWriter::write() {
-  json_.raw(R"({"format":"muster/v1","id":)").string(problem_.snapshot->id).raw(R"(,"status":"ok")");
-  if (problem_.snapshot->time != 0) json_.raw(R"(,"time":)").decimal(problem_.snapshot->time, kNanosecondsPerSecond);
+  json_.object().member("format", "muster/v1").member("id", problem_.snapshot->id).member("status", "ok");
+  if (problem_.snapshot->time != 0) json_.member("time", json::Exact{problem_.snapshot->time, kNanosecondsPerSecond});
   write_placements();
   write_evictions();
 }
 
 void ReportWriter::write() {
+  json_.raw(",");  // it follows the decisions, also if it begins as a text of its own
   write_gangs();
   write_queues();
   write_objective();
@@ -96,16 +98,16 @@ void ReportWriter::write() {
 
 // Names are gathered first: one look-up after the other, without writing text in between, saves a third of the time.
 void DecisionWriter::write_placements() {
-  json_.raw(R"(,"placements":[)");
+  json_.key("placements").array();
   const auto& placements = plan_.placements;
   const auto pods = names_of(placements, [&](const Placement& p) { return name_of(p.pod); });
   const auto nodes = names_of(placements, [&](const Placement& p) { return name_of(p.node); });
-  bool first = true;
   for (const std::uint32_t at : order_of_names(pods)) {
-    json_.separate(first).raw(R"({"pod":)").string(pods[at]).raw(R"(,"node":)").string(nodes[at]);
+    json_.object().member("pod", pods[at]).member("node", nodes[at]);
     write_terms(placements[at]);
+    json_.end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 // Devices, and the pods that must be gone first.
@@ -113,14 +115,12 @@ void DecisionWriter::write_terms(const Placement& placement) {
   if (!placement.devices.empty()) {
     const std::int64_t share =
         device_share(problem_.class_of(placement.pod).gpu, problem_.class_of(placement.node).device_memory_mib);
-    json_.raw(R"(,"gpus":[)");
-    bool first = true;
-    for (const std::int32_t device : placement.devices) json_.separate(first).raw(device_text(device, share));
-    json_.raw("]");
+    json_.key("gpus").array();
+    for (const std::int32_t device : placement.devices) json_.item().raw(device_text(device, share));
+    json_.end();
   }
-  if (!placement.after.empty()) json_.raw(R"(,"after":[)").raw(after_text(placement.after)).raw("]");
-  if (placement.step > 0) json_.raw(R"(,"step":)").integer(placement.step);
-  json_.raw("}");
+  if (!placement.after.empty()) json_.key("after").raw(after_text(placement.after));
+  if (placement.step > 0) json_.member("step", placement.step);
 }
 
 std::string_view DecisionWriter::after_text(const std::vector<PodIndex>& after) {
@@ -128,9 +128,10 @@ std::string_view DecisionWriter::after_text(const std::vector<PodIndex>& after) 
   after_ = &after;
   after_text_.clear();
   json::JsonWriter json(after_text_);
-  bool first = true;
+  json.array();
   for (const std::uint32_t at : order_by_name(after, [&](PodIndex pod) { return name_of(pod); }))
-    json.separate(first).string(name_of(after[at]));
+    json.value(name_of(after[at]));
+  json.end();
   return after_text_;
 }
 
@@ -141,35 +142,29 @@ std::string_view DecisionWriter::device_text(std::int32_t device, std::int64_t s
   if (at >= device_texts_.size()) device_texts_.resize(at + 1);
   std::string& text = device_texts_[at];
   if (text.empty())
-    json::JsonWriter(text)
-        .raw(R"({"index":)")
-        .integer(device)
-        .raw(R"(,"share":)")
-        .decimal(share, kWholeDevice)
-        .raw("}");
+    json::JsonWriter(text).object().member("index", device).member("share", json::Exact{share, kWholeDevice}).end();
   return text;
 }
 
 void DecisionWriter::write_evictions() {
-  json_.raw(R"(,"evictions":[)");
+  json_.key("evictions").array();
   const auto& evictions = plan_.evictions;
-  bool first = true;
   for (const std::uint32_t at : order_by_name(evictions, [&](const Eviction& e) { return name_of(e.pod); })) {
     const Eviction& eviction = evictions[at];
-    json_.separate(first).raw(R"({"pod":)").string(name_of(eviction.pod));
+    json_.object().member("pod", name_of(eviction.pod));
     const NodeIndex node = problem_.pods[eviction.pod].node;
-    if (!node.is_none()) json_.raw(R"(,"node":)").string(name_of(node));
-    json_.raw(R"(,"reason":")").raw(eviction_reason_name(eviction.reason)).raw("\"");
-    if (!eviction.for_gang.is_none()) json_.raw(R"(,"for":)").string(problem_.gangs[eviction.for_gang].name);
-    json_.raw("}");
+    if (!node.is_none()) json_.member("node", name_of(node));
+    json_.member("reason", eviction_reason_name(eviction.reason));
+    if (!eviction.for_gang.is_none()) json_.member("for", problem_.gangs[eviction.for_gang].name);
+    json_.end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 // Ranges of a long list are written at the same time, the first of them directly to its destination.
 void ReportWriter::write_gangs() {
   constexpr std::size_t kStepsAGang = 10;  // as ranges_for counts them
-  json_.raw(R"(,"gangs":[)");
+  json_.key("gangs").array();
   const auto& gangs = line_.report.gangs;
   const std::vector<std::uint32_t> order =
       order_by_name(gangs, [&](const explain::GangReport& g) { return problem_.gangs[g.gang].name; });
@@ -186,109 +181,87 @@ void ReportWriter::write_gangs() {
     }
   });
   for (const std::string& text : later) json_.raw(text);
-  json_.raw("]");
+  json_.end();
 }
 
 void ReportWriter::write_gang(const explain::GangReport& gang, json::JsonWriter& json) const {
-  json.raw(R"({"name":)").string(problem_.gangs[gang.gang].name);
-  json.raw(R"(,"phase":")").raw(explain::phase_name(gang.phase));
-  json.raw(R"(","running":)").integer(gang.running).raw(R"(,"placed":)").integer(gang.placed);
-  json.raw(R"(,"evicted":)").integer(gang.evicted).raw(R"(,"pending":)").integer(gang.pending);
-  if (gang.reason.code != explain::ReasonCode::kNone)
-    json.raw(R"(,"reason":)").string(explain::reason_text(gang.reason));
-  if (gang.make_room != explain::MakeRoomCode::kNone)
-    json.raw(R"(,"makeRoom":)").string(explain::make_room_text(gang.make_room));
-  if (!gang.message.empty()) json.raw(R"(,"message":)").string(gang.message);
+  json.object().member("name", problem_.gangs[gang.gang].name).member("phase", explain::phase_name(gang.phase));
+  json.member("running", gang.running).member("placed", gang.placed);
+  json.member("evicted", gang.evicted).member("pending", gang.pending);
+  if (gang.reason.code != explain::ReasonCode::kNone) json.member("reason", explain::reason_text(gang.reason));
+  if (gang.make_room != explain::MakeRoomCode::kNone) json.member("makeRoom", explain::make_room_text(gang.make_room));
+  if (!gang.message.empty()) json.member("message", gang.message);
   if (!gang.blockers.empty()) {
-    json.raw(R"(,"blockers":[)");
-    bool first = true;
-    for (const explain::Blocker& blocker : gang.blockers) {
-      json.separate(first)
-          .raw(R"({"code":)")
-          .string(explain::filter_text(blocker.filter))
-          .raw(R"(,"nodes":)")
-          .integer(blocker.nodes)
-          .raw("}");
-    }
-    json.raw("]");
+    json.key("blockers").array();
+    for (const explain::Blocker& blocker : gang.blockers)
+      json.object().member("code", explain::filter_text(blocker.filter)).member("nodes", blocker.nodes).end();
+    json.end();
   }
   if (gang.expected_start) {
-    json.raw(R"(,"expectedStart":)").decimal(gang.expected_start->time, kNanosecondsPerSecond);
-    json.raw(R"(,"expectedStartReason":")")
-        .raw(forecast::start_obstacle_text(gang.expected_start->waits_for))
-        .raw("\"");
+    json.member("expectedStart", json::Exact{gang.expected_start->time, kNanosecondsPerSecond});
+    json.member("expectedStartReason", forecast::start_obstacle_text(gang.expected_start->waits_for));
   }
   const auto remedy = std::ranges::find(line_.remedies, gang.gang, &RemedyRecord::gang);
   if (remedy != line_.remedies.end()) write_remedy(*remedy, json);
-  json.raw("}");
+  json.end();
 }
 
 void ReportWriter::write_remedy(const RemedyRecord& remedy, json::JsonWriter& json) {
-  json.raw(R"(,"remedy":{"kind":)").string(remedy.kind);
+  json.key("remedy").object().member("kind", remedy.kind);
   if (!remedy.text.empty()) {
-    json.raw(R"(,"size":)").integer(remedy.size).raw(R"(,"text":)").string(remedy.text);
-    json.raw(R"(,"options":)").string(remedy.options);
-    json.raw(R"(,"smallest":)").raw(remedy.smallest ? "true" : "false");
+    json.member("size", remedy.size).member("text", remedy.text);
+    json.member("options", remedy.options).member("smallest", remedy.smallest);
   }
-  json.raw("}");
+  json.end();
 }
 
 void ReportWriter::write_queues() {
-  json_.raw(R"(,"queues":[)");
+  json_.key("queues").array();
   const auto& queues = line_.report.queues;
-  bool first = true;
   for (const std::uint32_t at :
        order_by_name(queues, [&](const explain::QueueReport& q) { return problem_.queues[q.queue].name; })) {
     const explain::QueueReport& queue = queues[at];
-    json_.separate(first).raw(R"({"name":)").string(problem_.queues[queue.queue].name);
-    json_.raw(R"(,"gpu":)");
-    write_queue_resource(queue, kQueueGpu, kWholeDevice);
-    json_.raw(R"(,"cpu":)");
-    write_queue_resource(queue, kQueueCpu, kCpuScale);
-    json_.raw(R"(,"memory":)");
-    write_queue_resource(queue, kQueueMemory, 1);
-    json_.raw("}");
+    json_.object().member("name", problem_.queues[queue.queue].name);
+    write_queue_resource("gpu", queue, kQueueGpu, kWholeDevice);
+    write_queue_resource("cpu", queue, kQueueCpu, kCpuScale);
+    write_queue_resource("memory", queue, kQueueMemory, 1);
+    json_.end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
-void ReportWriter::write_queue_resource(const explain::QueueReport& queue, std::size_t resource, std::int64_t scale) {
-  json_.raw("{");
-  if (queue.quota[resource] != kUnlimited) json_.raw(R"("quota":)").decimal(queue.quota[resource], scale).raw(",");
-  json_.raw(R"("fairShare":)").decimal(queue.fair_share[resource], scale);
-  json_.raw(R"(,"allocated":)").decimal(queue.allocated[resource], scale).raw("}");
+void ReportWriter::write_queue_resource(std::string_view key, const explain::QueueReport& queue, std::size_t resource,
+                                        std::int64_t scale) {
+  json_.key(key).object();
+  if (queue.quota[resource] != kUnlimited) json_.member("quota", json::Exact{queue.quota[resource], scale});
+  json_.member("fairShare", json::Exact{queue.fair_share[resource], scale});
+  json_.member("allocated", json::Exact{queue.allocated[resource], scale}).end();
 }
 
 void ReportWriter::write_objective() {
-  json_.raw(R"(,"objective":[)");
+  json_.key("objective").array();
   const PlacementPolicy policy = problem_.snapshot->policy.placement;
-  bool first = true;
   for (const explain::LevelReport& level : line_.report.objective) {
     const std::int64_t scale = level_scale(level.id.kind, policy);
-    json_.separate(first).raw(R"({"level":")").raw(level_name(level.id.kind)).raw("\"");
-    if (has_priority(level.id.kind)) json_.raw(R"(,"priority":)").integer(level.id.priority);
-    json_.raw(R"(,"value":)").decimal(level.value, scale);
-    if (level.bound) json_.raw(R"(,"bound":)").decimal(*level.bound, scale);
-    json_.raw("}");
+    json_.object().member("level", level_name(level.id.kind));
+    if (has_priority(level.id.kind)) json_.member("priority", level.id.priority);
+    json_.member("value", json::Exact{level.value, scale});
+    if (level.bound) json_.member("bound", json::Exact{*level.bound, scale});
+    json_.end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 void ReportWriter::write_warnings() {
   const Anomalies& anomalies = problem_.snapshot->anomalies;
   if (anomalies.count() == 0) return;
-  json_.raw(R"(,"warnings":[)");
-  bool first = true;
+  json_.key("warnings").array();
   for (const Warning& warning : sorted_warnings(anomalies)) {
-    json_.separate(first).raw(R"({"object":)").string(warning.object).raw(R"(,"name":)").string(warning.name);
-    json_.raw(R"(,"code":)")
-        .string(error_code_text(warning.code))
-        .raw(R"(,"message":)")
-        .string(warning.message)
-        .raw("}");
+    json_.object().member("object", warning.object).member("name", warning.name);
+    json_.member("code", error_code_text(warning.code)).member("message", warning.message).end();
   }
-  json_.raw("]");
-  if (anomalies.more > 0) json_.raw(R"(,"warningsOmitted":)").integer(static_cast<std::int64_t>(anomalies.more));
+  json_.end();
+  if (anomalies.more > 0) json_.member("warningsOmitted", anomalies.more);
 }
 
 // Whole microseconds.
@@ -325,41 +298,34 @@ void write_report(const PlanLine& line, std::string& out) {
   out.reserve(out.size() + kGangBytes * line.report.gangs.size());
   ReportWriter(line, out).write();
   if (line.histories == nullptr || line.histories->empty()) return;
-  out += R"(,"histories":)";
+  json::JsonWriter(out).key("histories");
   write_histories(*line.histories, out);
 }
 
 void write_statement(const PlanLine& line, std::string& out) {
   const SolverStatement& solver = line.solver;
   json::JsonWriter json(out);
-  json.raw(R"(,"solver":{"origin":)").string(origin_name(solver.origin));
-  json.raw(R"(,"proof":)").string(proof_name(solver.proof));
-  if (has_unread(line.problem.snapshot->anomalies)) json.raw(R"(,"proofOf":"whatWasRead")");
-  json.raw(R"(,"gap":)").number(solver.gap);
+  json.key("solver").object().member("origin", origin_name(solver.origin)).member("proof", proof_name(solver.proof));
+  if (has_unread(line.problem.snapshot->anomalies)) json.member("proofOf", "whatWasRead");
+  json.member("gap", solver.gap);
   if (line.with_timings) {
-    json.raw(R"(,"budgetMs":)");
-    write_milliseconds(solver.budget_ms, json);
-    json.raw(R"(,"elapsedMs":)");
-    write_milliseconds(solver.elapsed_ms, json);
+    write_milliseconds(solver.budget_ms, json.key("budgetMs"));
+    write_milliseconds(solver.elapsed_ms, json.key("elapsedMs"));
   }
-  json.raw(solver.deadline_missed ? R"(,"deadlineMissed":true)" : R"(,"deadlineMissed":false)");
+  json.member("deadlineMissed", solver.deadline_missed);
   if (line.with_timings) {
-    json.raw(R"(,"phasesMs":{)");
-    bool first = true;
-    for (const auto& [phase, milliseconds] : solver.phases_ms) {
-      json.separate(first).string(phase).raw(":");
-      write_milliseconds(milliseconds, json);
-    }
-    json.raw("}");
+    json.key("phasesMs").object();
+    for (const auto& [phase, milliseconds] : solver.phases_ms) write_milliseconds(milliseconds, json.any_key(phase));
+    json.end();
   }
-  json.raw("}}");
+  json.end().raw("}");  // of the object that write_decisions has begun
 }
 
 void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out) {
   json::JsonWriter json(out);
-  json.raw(R"({"format":"muster/v1","id":)").string(printable(id)).raw(R"(,"status":"error","error":{"code":)");
-  json.string(error_code_text(error.code)).raw(R"(,"path":)").string(printable(error.path));
-  json.raw(R"(,"message":)").string(printable(error.message)).raw(R"(,"line":)").integer(line_number).raw("}}");
+  json.object().member("format", "muster/v1").member("id", printable(id)).member("status", "error");
+  json.key("error").object().member("code", error_code_text(error.code)).member("path", printable(error.path));
+  json.member("message", printable(error.message)).member("line", line_number).end().end();
 }
 
 }  // namespace muster::muster_v1

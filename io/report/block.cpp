@@ -49,14 +49,13 @@ void write_names(json::JsonWriter& json, const std::vector<std::string_view>& na
   MUSTER_REQUIRE_SLOW(std::ranges::all_of(names, json::is_utf8));
   std::vector<std::size_t> shared(names.size());
   for (std::size_t i = 1; i < names.size(); ++i) shared[i] = shared_bytes(names[i - 1], names[i]);
-  json.raw("{");
+  json.object();
   std::vector<std::size_t> units(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) units[i] = utf16_units(names[i].substr(0, shared[i]));
   write_column(json, "shared", units, [](std::size_t count) { return count; });
-  json.raw(R"(,"rest":[)");
-  bool first = true;
-  for (std::size_t i = 0; i < names.size(); ++i) json.separate(first).string(names[i].substr(shared[i]));
-  json.raw("]}");
+  json.key("rest").array();
+  for (std::size_t i = 0; i < names.size(); ++i) json.value(names[i].substr(shared[i]));
+  json.end().end();
 }
 
 std::size_t TextTable::number(std::string_view text) {
@@ -66,10 +65,9 @@ std::size_t TextTable::number(std::string_view text) {
 }
 
 void TextTable::write(json::JsonWriter& json) const {
-  json.raw("[");
-  bool first = true;
-  for (const std::string* text : texts_) json.separate(first).string(*text);
-  json.raw("]");
+  json.array();
+  for (const std::string* text : texts_) json.value(*text);
+  json.end();
 }
 
 std::string script_safe(std::string_view json) {

@@ -17,10 +17,9 @@ namespace muster::reporting {
 // "key":[...] of a range; `value(item)` is a whole number. Cost: O(items).
 template <class Range, class Value>
 void write_column(json::JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
-  json.string(key).raw(":[");
-  bool first = true;
-  for (const auto& item : items) json.separate(first).integer(static_cast<std::int64_t>(value(item)));
-  json.raw("]");
+  json.key(key).array();
+  for (const auto& item : items) json.value(static_cast<std::int64_t>(value(item)));
+  json.end();
 }
 
 // {"shared":[...],"rest":[...]}: of each name how much of its beginning it shares with the one before, in UTF-16 units
@@ -55,23 +54,12 @@ std::int64_t number_of(Index<Tag> index) {
 // To thousandths, which no curve shows.
 inline void write_number(json::JsonWriter& json, double value) { json.decimal(std::llround(value * 1000), 1000); }
 
-// ,"key":[...] of a range; `value(item)` is a number. Cost: O(items).
+// "key":[...] of a range; `value(item)` is a number. Cost: O(items).
 template <class Range, class Value>
-void add_numbers(json::JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
-  json.raw(",").string(key).raw(":[");
-  bool first = true;
-  for (const auto& item : items) {
-    json.separate(first);
-    write_number(json, value(item));
-  }
-  json.raw("]");
-}
-
-// The same; `value(item)` is a whole number.
-template <class Range, class Value>
-void add_counts(json::JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
-  json.raw(",");
-  write_column(json, key, items, value);
+void write_numbers(json::JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
+  json.key(key).array();
+  for (const auto& item : items) write_number(json.item(), value(item));
+  json.end();
 }
 
 // The page that draws a report: one HTML file without any network requests.

@@ -43,15 +43,14 @@ class PlanWriter {
 
 void PlanWriter::write(const ReportedPlan& reported) {
   const muster_v1::ReadPlan& plan = reported.plan;
-  json_.raw(R"({"label":)").string(reported.label);
-  json_.raw(R"(,"origin":)").string(origin_name(plan.solver.origin));
-  json_.raw(R"(,"proof":)").string(proof_name(plan.solver.proof));
-  if (plan.solver.of_what_was_read) json_.raw(R"(,"proofOf":"whatWasRead")");
-  json_.raw(R"(,"gap":)").number(plan.solver.gap);
-  if (plan.solver.budget_ms) json_.raw(R"(,"budgetMs":)").number(*plan.solver.budget_ms);
-  if (plan.solver.elapsed_ms) json_.raw(R"(,"elapsedMs":)").number(*plan.solver.elapsed_ms);
-  json_.raw(plan.solver.deadline_missed ? R"(,"deadlineMissed":true)" : R"(,"deadlineMissed":false)");
-  json_.raw(R"(,"wholeNodes":)").integer(whole_nodes_after(problem_, plan.plan).whole);
+  json_.object().member("label", reported.label).member("origin", origin_name(plan.solver.origin));
+  json_.member("proof", proof_name(plan.solver.proof));
+  if (plan.solver.of_what_was_read) json_.member("proofOf", "whatWasRead");
+  json_.member("gap", plan.solver.gap);
+  if (plan.solver.budget_ms) json_.member("budgetMs", *plan.solver.budget_ms);
+  if (plan.solver.elapsed_ms) json_.member("elapsedMs", *plan.solver.elapsed_ms);
+  json_.member("deadlineMissed", plan.solver.deadline_missed);
+  json_.member("wholeNodes", whole_nodes_after(problem_, plan.plan).whole);
   write_decisions(plan.plan);
   write_gang_claims(plan.gangs);
   write_remedies(plan.gangs);
@@ -59,28 +58,23 @@ void PlanWriter::write(const ReportedPlan& reported) {
   write_objective(plan);
   write_violations(reported.violations);
   write_warnings(plan);
-  json_.raw("}");
+  json_.end();
 }
 
 void PlanWriter::write_decisions(const Plan& plan) {
   const auto position = [&](const auto& decision) { return positions_.at(decision.pod); };
   std::vector<std::int32_t> devices;
   for (const Placement& p : plan.placements) devices.insert(devices.end(), p.devices.begin(), p.devices.end());
-  json_.raw(R"(,"placements":{)");
+  json_.key("placements").object();
   write_column(json_, "pod", plan.placements, position);
-  json_.raw(",");
   write_column(json_, "node", plan.placements, [](const Placement& p) { return p.node.value(); });
-  json_.raw(",");
   write_column(json_, "devices", devices, [](std::int32_t device) { return device; });
-  json_.raw(",");
   write_column(json_, "waits", plan.placements, [](const Placement& p) { return p.after.empty() ? 0 : 1; });
-  json_.raw(R"(},"evictions":{)");
+  json_.end().key("evictions").object();
   write_column(json_, "pod", plan.evictions, position);
-  json_.raw(",");
   write_column(json_, "reason", plan.evictions, [](const Eviction& e) { return static_cast<int>(e.reason); });
-  json_.raw(",");
   write_column(json_, "for", plan.evictions, [](const Eviction& e) { return number_of(e.for_gang); });
-  json_.raw("}");
+  json_.end();
 }
 
 // A line for each: "2 InsufficientGpu".
@@ -100,11 +94,8 @@ void PlanWriter::write_gang_claims(const std::vector<muster_v1::GangClaim>& clai
   std::unordered_map<std::string_view, std::int64_t> index;
   for (const GangIndex gang : problem_.gangs.indices()) index.emplace(problem_.gangs[gang].name, gang.value());
   TextTable texts;
-  const auto column = [&](std::string_view key, const auto& value) {
-    json_.raw(",");
-    write_column(json_, key, claims, value);
-  };
-  json_.raw(R"(,"gangs":{)");
+  const auto column = [&](std::string_view key, const auto& value) { write_column(json_, key, claims, value); };
+  json_.key("gangs").object();
   write_column(json_, "gang", claims, [&](const Claim& claim) { return index.at(claim.name); });
   column("phase", [&](const Claim& claim) { return texts.number(explain::phase_name(claim.phase)); });
   column("running", [](const Claim& claim) { return claim.running; });
@@ -127,9 +118,8 @@ void PlanWriter::write_gang_claims(const std::vector<muster_v1::GangClaim>& clai
     return texts.number(claim.expected_start ? muster_v1::claimed_text(claim.waits_for, forecast::start_obstacle_text)
                                              : "");
   });
-  json_.raw(R"(,"texts":)");
-  texts.write(json_);
-  json_.raw("}");
+  texts.write(json_.key("texts"));
+  json_.end();
 }
 
 // A table of its own: few gangs have one.
@@ -141,75 +131,67 @@ void PlanWriter::write_remedies(const std::vector<muster_v1::GangClaim>& claims)
   using Remedy = muster_v1::GangClaim::Remedy;
   TextTable texts;
   const auto text_column = [&](std::string_view key, std::string Remedy::*member) {
-    json_.raw(",");
     write_column(json_, key, rows, [&](std::size_t row) { return texts.number((*claims[row].remedy).*member); });
   };
-  json_.raw(R"(,"remedies":{)");
+  json_.key("remedies").object();
   write_column(json_, "row", rows, [](std::size_t row) { return row; });
   text_column("kind", &Remedy::kind);
   text_column("text", &Remedy::text);
   text_column("options", &Remedy::options);
-  json_.raw(",");
   write_column(json_, "smallest", rows, [&](std::size_t row) { return claims[row].remedy->smallest ? 1 : 0; });
-  json_.raw(R"(,"texts":)");
-  texts.write(json_);
-  json_.raw("}");
+  texts.write(json_.key("texts"));
+  json_.end();
 }
 
 // By queue, in the order of the queue table: the values in the plan line; null if it has none.
 void PlanWriter::write_queue_claims(const std::vector<muster_v1::ReadPlan::QueueClaim>& claims) {
   std::unordered_map<std::string_view, const muster_v1::ReadPlan::QueueClaim*> by_name;
   for (const muster_v1::ReadPlan::QueueClaim& claim : claims) by_name.emplace(claim.name, &claim);
-  json_.raw(R"(,"allocated":[)");
-  bool first = true;
+  json_.key("allocated").array();
   for (const Queue& queue : problem_.queues) {
-    json_.separate(first);
     const auto found = by_name.find(queue.name);
     if (found == by_name.end()) {
-      json_.raw("null");
+      json_.item().raw("null");
       continue;
     }
+    json_.array();
     const muster_v1::ReadPlan::QueueClaim& claim = *found->second;
-    json_.raw("[").raw(claim.gpu.allocated).raw(",").raw(claim.cpu.allocated);
-    json_.raw(",").raw(claim.memory.allocated).raw("]");
+    for (const auto* amounts : {&claim.gpu, &claim.cpu, &claim.memory}) json_.item().raw(amounts->allocated);
+    json_.end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 void PlanWriter::write_objective(const muster_v1::ReadPlan& plan) {
-  json_.raw(R"(,"objective":[)");
-  bool first = true;
+  json_.key("objective").array();
   for (const muster_v1::ReadPlan::LevelClaim& level : plan.objective) {
-    json_.separate(first).raw(R"({"level":)").string(level.level);
-    if (level.priority) json_.raw(R"(,"priority":)").integer(*level.priority);
-    json_.raw(R"(,"value":)").raw(level.value);
-    if (level.bound) json_.raw(R"(,"bound":)").raw(*level.bound);
-    json_.raw("}");
+    json_.object().member("level", level.level);
+    if (level.priority) json_.member("priority", *level.priority);
+    json_.key("value").raw(level.value);
+    if (level.bound) json_.key("bound").raw(*level.bound);
+    json_.end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 void PlanWriter::write_violations(const std::vector<referee::Violation>& violations) {
-  json_.raw(R"(,"violationCount":)").integer(std::ssize(violations)).raw(R"(,"violations":[)");
-  bool first = true;
+  json_.member("violationCount", violations.size()).key("violations").array();
   for (std::size_t i = 0; i < std::min(violations.size(), kMostViolations); ++i) {
-    json_.separate(first).raw(R"({"rule":)").string(referee::rule_name(violations[i].rule));
-    json_.raw(R"(,"subject":)").string(violations[i].subject);
-    json_.raw(R"(,"message":)").string(violations[i].message).raw("}");
+    json_.object().member("rule", referee::rule_name(violations[i].rule)).member("subject", violations[i].subject);
+    json_.member("message", violations[i].message).end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 void PlanWriter::write_warnings(const muster_v1::ReadPlan& plan) {
   const std::int64_t count = std::ssize(plan.warnings) + plan.warnings_omitted;
-  json_.raw(R"(,"warningCount":)").integer(count).raw(R"(,"warnings":[)");
-  bool first = true;
+  json_.member("warningCount", count).key("warnings").array();
   for (std::size_t i = 0; i < std::min(plan.warnings.size(), kMostWarnings); ++i) {
-    json_.separate(first).raw(R"({"object":)").string(plan.warnings[i].object);
-    json_.raw(R"(,"name":)").string(plan.warnings[i].name);
-    json_.raw(R"(,"message":)").string(plan.warnings[i].message).raw("}");
+    const muster_v1::WarningClaim& warning = plan.warnings[i];
+    json_.object().member("object", warning.object).member("name", warning.name);
+    json_.member("message", warning.message).end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 }  // namespace
@@ -262,14 +244,12 @@ void ClusterWriter::find_pods() {
 
 void ClusterWriter::write() {
   find_pods();
-  json_.raw(R"({"id":)").string(snapshot_.id);
-  json_.raw(R"(,"time":)").decimal(snapshot_.time / kNanosecondsPerSecond, 1);
-  json_.raw(R"(,"total":{"gpu":)").decimal(problem_.total[kQueueGpu], muster_v1::kWholeDevice);
-  json_.raw(R"(,"cpu":)").integer(problem_.total[kQueueCpu]);
-  json_.raw(R"(,"memory":)").integer(problem_.total[kQueueMemory]).raw("}");
-  json_.raw(R"(,"podCount":)").integer(std::ssize(snapshot_.pods));
+  json_.object().member("id", snapshot_.id).member("time", snapshot_.time / kNanosecondsPerSecond);
+  json_.key("total").object().member("gpu", json::Exact{problem_.total[kQueueGpu], muster_v1::kWholeDevice});
+  json_.member("cpu", problem_.total[kQueueCpu]).member("memory", problem_.total[kQueueMemory]).end();
+  json_.member("podCount", snapshot_.pods.size());
   const WholeNodeCount whole = whole_nodes_after(problem_, Plan{});
-  json_.raw(R"(,"wholeNodes":{"before":)").integer(whole.whole).raw(R"(,"of":)").integer(whole.of).raw("}");
+  json_.key("wholeNodes").object().member("before", whole.whole).member("of", whole.of).end();
   write_kinds();
   write_nodes();
   write_topology();
@@ -278,52 +258,43 @@ void ClusterWriter::write() {
   write_requests();
   write_pods();
   write_levels_before();
-  json_.raw(R"(,"plans":[)");
-  bool first = true;
-  for (const ReportedPlan& plan : cluster_.plans) {
-    json_.separate(first);
-    write_cluster_plan({problem_, position_, plan}, json_);
-  }
-  json_.raw("]}");
+  json_.key("plans").array();
+  for (const ReportedPlan& plan : cluster_.plans) write_cluster_plan({problem_, position_, plan}, json_);
+  json_.end().end();
 }
 
 // The node classes.
 void ClusterWriter::write_kinds() {
-  json_.raw(R"(,"kinds":[)");
-  bool first = true;
+  json_.key("kinds").array();
   for (const NodeClass& kind : problem_.node_classes) {
     const bool is_empty = kind.nodes.empty();  // each of its nodes has something that is closed
     const std::string_view model = is_empty ? "" : snapshot_.nodes[kind.nodes.front().value()].gpu_model;
-    json_.separate(first).raw(R"({"model":)").string(model);
-    json_.raw(R"(,"gpus":)").integer(kind.device_count).raw(R"(,"gpuMib":)").integer(kind.device_memory_mib);
-    json_.raw(R"(,"cpu":)").integer(kind.capacity[kCpu.value()]);
-    json_.raw(R"(,"memory":)").integer(kind.capacity[kMemory.value()]);
-    json_.raw(kind.cordoned ? R"(,"cordoned":true})" : "}");
+    json_.object().member("model", model);
+    json_.member("gpus", kind.device_count).member("gpuMib", kind.device_memory_mib);
+    json_.member("cpu", kind.capacity[kCpu.value()]).member("memory", kind.capacity[kMemory.value()]);
+    if (kind.cordoned) json_.member("cordoned", true);
+    json_.end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 void ClusterWriter::write_nodes() {
   std::vector<std::string_view> names(snapshot_.nodes.size());
   std::ranges::transform(snapshot_.nodes, names.begin(), &SnapshotNode::name);
-  json_.raw(R"(,"nodes":{"name":)");
-  write_names(json_, names);
-  json_.raw(",");
+  write_names(json_.key("nodes").object().key("name"), names);
   write_column(json_, "kind", problem_.nodes, [](const Node& node) { return node.node_class.value(); });
-  json_.raw("}");
+  json_.end();
 }
 
 void ClusterWriter::write_topology() {
-  json_.raw(R"(,"topology":[)");
-  bool first = true;
+  json_.key("topology").array();
   std::set<std::string_view> labels;  // several topologies may have one level
   for (const TopologyLevelIndex level : problem_.topology.own_levels()) {
     const std::string_view label = problem_.topology.levels[level].label;
     if (!labels.insert(label).second) continue;
-    json_.separate(first);
     write_topology_level(label);
   }
-  json_.raw("]");
+  json_.end();
 }
 
 void ClusterWriter::write_topology_level(std::string_view key) {
@@ -332,30 +303,24 @@ void ClusterWriter::write_topology_level(std::string_view key) {
     const auto label = std::ranges::find(node.labels, key, &Labels::value_type::first);
     return values.number(label == node.labels.end() ? std::string_view() : label->second);
   };
-  json_.raw(R"({"label":)").string(key).raw(",");
+  json_.object().member("label", key);
   write_column(json_, "of", snapshot_.nodes, value_of);
-  json_.raw(R"(,"values":)");
-  values.write(json_);
-  json_.raw("}");
+  values.write(json_.key("values"));
+  json_.end();
 }
 
 void ClusterWriter::write_amounts(std::string_view key, const Indexed<QueueIndex, QueueAmounts>& amounts) {
   constexpr std::array<std::int64_t, kQueueResources> kScales = {muster_v1::kWholeDevice, 1, 1};
-  json_.raw(",").string(key).raw(":[");
-  bool first = true;
+  json_.key(key).array();
   for (const QueueAmounts& queue : amounts) {
-    json_.separate(first).raw("[");
+    json_.array();
     for (std::size_t i = 0; i < kQueueResources; ++i) {
-      if (i > 0) json_.raw(",");
-      if (queue[i] == kUnlimited) {
-        json_.raw("null");
-      } else {
-        json_.decimal(queue[i], kScales[i]);
-      }
+      json_.item();
+      queue[i] == kUnlimited ? json_.raw("null") : json_.decimal(queue[i], kScales[i]);
     }
-    json_.raw("]");
+    json_.end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 // What runs and is not on its way out, in each queue and all above it.
@@ -375,12 +340,10 @@ Indexed<QueueIndex, QueueAmounts> usage_before(const Problem& problem) {
 
 void ClusterWriter::write_queues() {
   const auto& queues = problem_.queues;
-  json_.raw(R"(,"queues":{"name":[)");
-  bool first = true;
-  for (const Queue& queue : queues) json_.separate(first).string(queue.name);
-  json_.raw("],");
+  json_.key("queues").object().key("name").array();
+  for (const Queue& queue : queues) json_.value(queue.name);
+  json_.end();
   write_column(json_, "parent", queues, [](const Queue& queue) { return number_of(queue.parent); });
-  json_.raw(",");
   write_column(json_, "priority", queues, [](const Queue& queue) { return queue.priority; });
   Indexed<QueueIndex, QueueAmounts> quota(queues.size()), limit(queues.size());
   for (const QueueIndex queue : queues.indices()) {
@@ -391,7 +354,7 @@ void ClusterWriter::write_queues() {
   write_amounts("limit", limit);
   write_amounts("fairShare", cluster_.shares.share);
   write_amounts("before", usage_before(problem_));
-  json_.raw("}");
+  json_.end();
 }
 
 void ClusterWriter::write_gangs() {
@@ -408,38 +371,28 @@ void ClusterWriter::write_gangs() {
     }
     return sum;
   };
-  json_.raw(R"(,"gangs":{"name":)");
-  write_names(json_, names);
-  json_.raw(",");
+  write_names(json_.key("gangs").object().key("name"), names);
   write_column(json_, "queue", gangs, [](const Gang& gang) { return number_of(gang.queue); });
-  json_.raw(",");
   write_column(json_, "priority", gangs, [](const Gang& gang) { return gang.priority; });
-  json_.raw(",");
   write_column(json_, "preemptible", gangs, [](const Gang& gang) { return gang.preemptible ? 1 : 0; });
-  json_.raw(",");
   write_column(json_, "waited", gangs, [](const Gang& gang) { return gang.times.waited_seconds; });
-  json_.raw(",");
   write_column(json_, "pods", gangs, [](const Gang& gang) { return gang.pods.size(); });
-  json_.raw(",");
   write_column(json_, "pending", gangs, pending);
-  json_.raw(",");
   write_column(json_, "pendingMicroGpu", gangs, asked);
-  json_.raw("}");
+  json_.end();
 }
 
 // The pod classes.
 void ClusterWriter::write_requests() {
-  json_.raw(R"(,"requests":[)");
-  bool first = true;
+  json_.key("requests").array();
   for (const PodClass& request : problem_.pod_classes) {
-    json_.separate(first).raw(R"({"gpus":)").integer(request.gpu.devices);
-    if (request.gpu.kind == GpuRequestKind::kFraction) json_.raw(R"(,"share":)").integer(request.gpu.share);
-    if (request.gpu.kind == GpuRequestKind::kMemory) json_.raw(R"(,"mib":)").integer(request.gpu.share);
-    if (request.mig_gpu_usage > 0) json_.raw(R"(,"slices":)").decimal(request.mig_gpu_usage, muster_v1::kWholeDevice);
-    json_.raw(R"(,"cpu":)").integer(request.request[kCpu.value()]);
-    json_.raw(R"(,"memory":)").integer(request.request[kMemory.value()]).raw("}");
+    json_.object().member("gpus", request.gpu.devices);
+    if (request.gpu.kind == GpuRequestKind::kFraction) json_.member("share", request.gpu.share);
+    if (request.gpu.kind == GpuRequestKind::kMemory) json_.member("mib", request.gpu.share);
+    if (request.mig_gpu_usage > 0) json_.member("slices", json::Exact{request.mig_gpu_usage, muster_v1::kWholeDevice});
+    json_.member("cpu", request.request[kCpu.value()]).member("memory", request.request[kMemory.value()]).end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 void ClusterWriter::write_pods() {
@@ -451,32 +404,28 @@ void ClusterWriter::write_pods() {
     devices.insert(devices.end(), of_pod.begin(), of_pod.end());
   }
   const auto column = [&](std::string_view key, const auto& value) {
-    json_.raw(",");
     write_column(json_, key, pods_, [&](PodIndex pod) { return value(problem_.pods[pod]); });
   };
-  json_.raw(R"(,"pods":{"name":)");
-  write_names(json_, names);
+  write_names(json_.key("pods").object().key("name"), names);
   column("gang", [](const Pod& pod) { return pod.gang.value(); });
   column("request", [](const Pod& pod) { return pod.pod_class.value(); });
   column("releasing", [](const Pod& pod) { return pod.status == PodStatus::kReleasing ? 1 : 0; });
   column("node", [](const Pod& pod) { return number_of(pod.node); });
-  json_.raw(",");
   write_column(json_, "devices", devices, [](std::int32_t device) { return device; });
-  json_.raw("}");
+  json_.end();
 }
 
 // The values of the levels if nothing is done.
 void ClusterWriter::write_levels_before() {
   const std::vector<LevelId> ids = level_ids(problem_);
   const Levels levels = evaluate(problem_, cluster_.shares, Plan{});
-  json_.raw(R"(,"levelsBefore":[)");
-  bool first = true;
+  json_.key("levelsBefore").array();
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    json_.separate(first).raw(R"({"level":)").string(level_name(ids[i].kind));
-    if (has_priority(ids[i].kind)) json_.raw(R"(,"priority":)").integer(ids[i].priority);
-    json_.raw(R"(,"value":)").decimal(levels.values[i], level_scale(ids[i].kind, snapshot_.policy.placement)).raw("}");
+    json_.object().member("level", level_name(ids[i].kind));
+    if (has_priority(ids[i].kind)) json_.member("priority", ids[i].priority);
+    json_.member("value", json::Exact{levels.values[i], level_scale(ids[i].kind, snapshot_.policy.placement)}).end();
   }
-  json_.raw("]");
+  json_.end();
 }
 
 }  // namespace

@@ -136,21 +136,20 @@ struct Group {
 };
 
 void write_spans(json::JsonWriter& json, std::string_view key, std::vector<double> spans) {
-  json.raw(",").string(key).raw(R"(:{"count":)").integer(std::ssize(spans));
+  json.key(key).object().member("count", spans.size());
   if (!spans.empty()) {
     std::ranges::sort(spans);
     const auto ranked = [&](std::size_t percent) { return spans[(spans.size() * percent + 99) / 100 - 1]; };
     const double sum = std::accumulate(spans.begin(), spans.end(), 0.0);
-    json.raw(R"(,"mean":)").number(sum / static_cast<double>(spans.size()));
-    json.raw(R"(,"p50":)").number(ranked(50)).raw(R"(,"p99":)").number(ranked(99));
-    json.raw(R"(,"max":)").number(spans.back());
+    json.member("mean", sum / static_cast<double>(spans.size()));
+    json.member("p50", ranked(50)).member("p99", ranked(99)).member("max", spans.back());
   }
-  json.raw("}");
+  json.end();
 }
 
 void write_group(json::JsonWriter& json, const Group& group) {
-  json.raw(R"("submitted":)").integer(group.submitted).raw(R"(,"started":)").integer(group.started);
-  json.raw(R"(,"finished":)").integer(group.finished).raw(R"(,"dropped":)").integer(group.dropped);
+  json.member("submitted", group.submitted).member("started", group.started);
+  json.member("finished", group.finished).member("dropped", group.dropped);
   write_spans(json, "waiting", group.waiting);
   write_spans(json, "completion", group.completion);
 }
@@ -202,13 +201,13 @@ void RunFigures::add(std::string_view what, const GangEvent& event) {
 }
 
 void RunFigures::write_use(json::JsonWriter& json) const {
-  json.raw(R"("allocation":{"mean":)").number(part(whole_.allocated, whole_.capacity));
-  json.raw(R"(,"whileArriving":)").number(part(until_last_arrival_.allocated, until_last_arrival_.capacity));
-  json.raw(R"(,"useful":)").number(part(whole_.allocated - lost_, whole_.capacity));
-  json.raw(R"(},"evictions":{"preempt":)").integer(preempted_).raw(R"(,"reclaim":)").integer(reclaimed_);
-  json.raw(R"(},"moves":)").integer(moved_).raw(R"(,"lost":)").number(lost_);
-  json.raw(R"(,"fairness":{"shortfall":)").number(part(shortfall_, sampled_gpu_seconds_));
-  json.raw(R"(,"jain":)").number(sampled_seconds_ > 0 ? jain_ / sampled_seconds_ : 1).raw("}");
+  json.key("allocation").object().member("mean", part(whole_.allocated, whole_.capacity));
+  json.member("whileArriving", part(until_last_arrival_.allocated, until_last_arrival_.capacity));
+  json.member("useful", part(whole_.allocated - lost_, whole_.capacity)).end();
+  json.key("evictions").object().member("preempt", preempted_).member("reclaim", reclaimed_).end();
+  json.member("moves", moved_).member("lost", lost_);
+  json.key("fairness").object().member("shortfall", part(shortfall_, sampled_gpu_seconds_));
+  json.member("jain", sampled_seconds_ > 0 ? jain_ / sampled_seconds_ : 1.0).end();
 }
 
 void RunFigures::write(json::JsonWriter& json, const std::vector<GangOutcome>& gangs) const {
@@ -220,21 +219,17 @@ void RunFigures::write(json::JsonWriter& json, const std::vector<GangOutcome>& g
     if (gpus >= kLargeGang) large.add(gang);
     by_size[gang_size(gpus)].add(gang);
   }
-  json.raw(R"(,"figures":{)");
+  json.key("figures").object();
   write_use(json);
-  json.raw(R"(,"gangs":{)");
-  write_group(json, all);
-  json.raw(R"(},"large":{)");
-  write_group(json, large);
-  json.raw(R"(},"bySize":[)");
-  bool first = true;
+  write_group(json.key("gangs").object(), all);
+  write_group(json.end().key("large").object(), large);
+  json.end().key("bySize").array();
   for (std::size_t i = 0; i < kGangSizes.size(); ++i) {
     if (by_size[i].submitted == 0) continue;
-    json.separate(first).raw(R"({"gpus":)").string(kGangSizes[i].name).raw(",");
-    write_group(json, by_size[i]);
-    json.raw("}");
+    write_group(json.object().member("gpus", kGangSizes[i].name), by_size[i]);
+    json.end();
   }
-  json.raw("]}");
+  json.end().end();
 }
 
 namespace {
@@ -270,27 +265,27 @@ void CycleCurves::thin() {
 
 void CycleCurves::write(json::JsonWriter& json, const std::vector<std::string>& queues) const {
   using Point = CyclePoint;
-  json.raw(R"(,"cycles":{"every":)").integer(static_cast<std::int64_t>(stride_));
-  add_numbers(json, "time", points_, [](const Point& point) { return point.time; });
-  add_numbers(json, "capacity", points_, [](const Point& point) { return point.capacity; });
-  add_numbers(json, "allocated", points_, [](const Point& point) { return point.allocated; });
-  add_numbers(json, "fragmentation", points_, [](const Point& point) { return point.fragmentation; });
-  add_counts(json, "running", points_, [](const Point& point) { return point.running; });
-  add_counts(json, "pending", points_, [](const Point& point) { return point.pending; });
-  add_counts(json, "placed", points_, [](const Point& point) { return point.placed; });
-  add_counts(json, "evicted", points_, [](const Point& point) { return point.evicted; });
-  add_counts(json, "moved", points_, [](const Point& point) { return point.moved; });
-  add_counts(json, "waitingGangs", points_, [](const Point& point) { return point.waiting_gangs; });
-  add_numbers(json, "waitingGpus", points_, [](const Point& point) { return point.waiting_gpus; });
-  json.raw(R"(,"queues":[)");
+  json.key("cycles").object().member("every", stride_);
+  write_numbers(json, "time", points_, [](const Point& point) { return point.time; });
+  write_numbers(json, "capacity", points_, [](const Point& point) { return point.capacity; });
+  write_numbers(json, "allocated", points_, [](const Point& point) { return point.allocated; });
+  write_numbers(json, "fragmentation", points_, [](const Point& point) { return point.fragmentation; });
+  write_column(json, "running", points_, [](const Point& point) { return point.running; });
+  write_column(json, "pending", points_, [](const Point& point) { return point.pending; });
+  write_column(json, "placed", points_, [](const Point& point) { return point.placed; });
+  write_column(json, "evicted", points_, [](const Point& point) { return point.evicted; });
+  write_column(json, "moved", points_, [](const Point& point) { return point.moved; });
+  write_column(json, "waitingGangs", points_, [](const Point& point) { return point.waiting_gangs; });
+  write_numbers(json, "waitingGpus", points_, [](const Point& point) { return point.waiting_gpus; });
+  json.key("queues").array();
   for (std::size_t queue = 0; queue < queues.size(); ++queue) {
     const auto of = [&](const std::vector<double>& values) { return queue < values.size() ? values[queue] : 0.0; };
-    json.raw(queue == 0 ? R"({"name":)" : R"(,{"name":)").string(queues[queue]);
-    add_numbers(json, "fairShare", points_, [&](const Point& point) { return of(point.fair_share); });
-    add_numbers(json, "allocated", points_, [&](const Point& point) { return of(point.used); });
-    json.raw("}");
+    json.object().member("name", queues[queue]);
+    write_numbers(json, "fairShare", points_, [&](const Point& point) { return of(point.fair_share); });
+    write_numbers(json, "allocated", points_, [&](const Point& point) { return of(point.used); });
+    json.end();
   }
-  json.raw("]}");
+  json.end().end();
 }
 
 void GangHistory::submit(const SubmitEvent& event, std::int32_t queue, double time) {
@@ -356,16 +351,15 @@ void GangHistory::write(json::JsonWriter& json, double end) const {
 void GangHistory::write_gangs(json::JsonWriter& json) const {
   std::vector<std::string_view> names(gangs_.size());
   std::ranges::transform(gangs_, names.begin(), &Gang::name);
-  json.raw(R"(,"gangs":{"name":)");
-  write_names(json, names);
-  add_counts(json, "queue", gangs_, [](const Gang& gang) { return gang.queue; });
-  add_counts(json, "priority", gangs_, [](const Gang& gang) { return gang.priority; });
-  add_counts(json, "pods", gangs_, [](const Gang& gang) { return gang.pods; });
-  add_numbers(json, "gpus", gangs_, [](const Gang& gang) { return gang.gpus; });
-  add_numbers(json, "submitted", gangs_, [](const Gang& gang) { return gang.submitted; });
-  add_numbers(json, "left", gangs_, [](const Gang& gang) { return gang.left.value_or(-1); });
-  add_counts(json, "dropped", gangs_, [](const Gang& gang) { return gang.is_dropped ? 1 : 0; });
-  json.raw("}");
+  write_names(json.key("gangs").object().key("name"), names);
+  write_column(json, "queue", gangs_, [](const Gang& gang) { return gang.queue; });
+  write_column(json, "priority", gangs_, [](const Gang& gang) { return gang.priority; });
+  write_column(json, "pods", gangs_, [](const Gang& gang) { return gang.pods; });
+  write_numbers(json, "gpus", gangs_, [](const Gang& gang) { return gang.gpus; });
+  write_numbers(json, "submitted", gangs_, [](const Gang& gang) { return gang.submitted; });
+  write_numbers(json, "left", gangs_, [](const Gang& gang) { return gang.left.value_or(-1); });
+  write_column(json, "dropped", gangs_, [](const Gang& gang) { return gang.is_dropped ? 1 : 0; });
+  json.end();
 }
 
 void GangHistory::write_runs(json::JsonWriter& json, double end) const {
@@ -375,14 +369,13 @@ void GangHistory::write_runs(json::JsonWriter& json, double end) const {
   }
   std::ranges::stable_sort(runs, {}, &Run::gang);
   TextTable texts;
-  json.raw(R"(,"runs":{)");
+  json.key("runs").object();
   write_column(json, "gang", runs, [](const Run& run) { return run.gang; });
-  add_numbers(json, "from", runs, [](const Run& run) { return run.from; });
-  add_numbers(json, "to", runs, [](const Run& run) { return run.to; });
-  add_counts(json, "end", runs, [&](const Run& run) { return texts.number(run.end); });
-  json.raw(R"(,"texts":)");
-  texts.write(json);
-  json.raw("}");
+  write_numbers(json, "from", runs, [](const Run& run) { return run.from; });
+  write_numbers(json, "to", runs, [](const Run& run) { return run.to; });
+  write_column(json, "end", runs, [&](const Run& run) { return texts.number(run.end); });
+  texts.write(json.key("texts"));
+  json.end();
 }
 
 }  // namespace muster::reporting

@@ -111,31 +111,27 @@ bool ReportedSimulation::take_of_gang(json::Reading& in, json::JsonValue line, s
 }
 
 void ReportedSimulation::write(json::JsonWriter& json) const {
-  json.raw(R"({"label":)").string(label_).raw(R"(,"policy":)").string(policy_).raw(R"(,"cycle":)").string(cycle_);
-  json.raw(R"(,"start":)");
-  write_number(json, start_);
-  json.raw(R"(,"end":)");
-  write_number(json, now());
-  json.raw(R"(,"queues":[)");
-  bool first = true;
-  for (const std::string& queue : queues_) json.separate(first).string(queue);
-  json.raw("]");
+  json.object().member("label", label_).member("policy", policy_).member("cycle", cycle_);
+  write_number(json.key("start"), start_);
+  write_number(json.key("end"), now());
+  json.key("queues").array();
+  for (const std::string& queue : queues_) json.value(queue);
+  json.end();
   gangs_.write(json, now());
   cycles_.write(json, queues_);
   figures_.write(json, gangs_.outcomes(now()));
   write_node_changes(json);
-  json.raw("}");
+  json.end();
 }
 
 void ReportedSimulation::write_node_changes(json::JsonWriter& json) const {
   TextTable texts;
-  json.raw(R"(,"nodeChanges":{"count":)").integer(std::ssize(node_changes_));
-  add_numbers(json, "time", node_changes_, [](const NodeChange& change) { return change.time; });
-  add_counts(json, "node", node_changes_, [&](const NodeChange& change) { return texts.number(change.name); });
-  add_counts(json, "change", node_changes_, [&](const NodeChange& change) { return texts.number(change.change); });
-  json.raw(R"(,"texts":)");
-  texts.write(json);
-  json.raw("}");
+  json.key("nodeChanges").object().member("count", node_changes_.size());
+  write_numbers(json, "time", node_changes_, [](const NodeChange& change) { return change.time; });
+  write_column(json, "node", node_changes_, [&](const NodeChange& change) { return texts.number(change.name); });
+  write_column(json, "change", node_changes_, [&](const NodeChange& change) { return texts.number(change.change); });
+  texts.write(json.key("texts"));
+  json.end();
 }
 
 }  // namespace muster::reporting

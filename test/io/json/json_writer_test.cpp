@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "test/support/unmet.h"
+
 namespace muster::json {
 namespace {
 
@@ -73,6 +75,37 @@ TEST(JsonWriter, WritesValidJsonForWhatIsNotFinite) {
     JsonWriter(out).number(value);
     EXPECT_TRUE(nlohmann::json::accept(out)) << out;
   }
+}
+
+TEST(JsonWriter, WritesCommasAndBracketsByItself) {
+  std::string out;
+  JsonWriter json(out);
+  json.object().member("text", "a\"").member("whole", 7).member("is", true).member("part", Exact{-25, 10});
+  json.key("list").array().value("x").value(1.5).array().end().object().member("in", "it").end();
+  json.item().raw("null").end().any_key("any \n").object().end().end();
+  EXPECT_EQ(out, R"({"text":"a\"","whole":7,"is":true,"part":-2.5,)"
+                 R"("list":["x",1.5,[],{"in":"it"},null],"any \n":{}})");
+}
+
+TEST(JsonWriter, ContinuesATextThatAnotherWriterHasBegun) {
+  std::string out = "{}\n";
+  JsonWriter first(out), second(out);
+  first.object().key("list").array().value(1);
+  second.value(2).value(3);
+  first.end();
+  second.member("more", "[");
+  second.member("last", ":").key("end").object().end();
+  first.end();
+  EXPECT_EQ(out,
+            "{}\n"
+            R"({"list":[1,2,3],"more":"[","last":":","end":{}})");
+}
+
+TEST(JsonWriter, RefusesAnEndWithoutABeginning) {
+  std::string out;
+  JsonWriter json(out);
+  json.array().end();
+  expect_unmet([&] { json.end(); }, "depth_ > 0");
 }
 
 }  // namespace
