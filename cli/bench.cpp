@@ -1,7 +1,6 @@
 #include "cli/bench.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -14,7 +13,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,8 +20,7 @@
 #include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
+#include "model/base/process.h"
 
 namespace muster::cli {
 namespace {
@@ -125,19 +122,14 @@ fs::path directory_of_programs() {
 // The exit code of the program; kExitInternal if it cannot be started or is ended by a signal.
 int run_program(std::vector<std::string> words) {
   write_all(STDOUT_FILENO, fmt::format("+ {}\n", fmt::join(words, " ")));
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (const int error = posix_spawn(&child, words[0].c_str(), nullptr, nullptr, arguments.data(), environ);
-      error != 0) {
-    write_all(STDERR_FILENO, fmt::format("muster bench: {}: {}\n", escaped(words[0]), std::strerror(error)));
+  const std::string program = words.front();
+  const pid_t child = start_process(std::move(words), ChildFiles());
+  if (child < 0) {
+    write_all(STDERR_FILENO, fmt::format("muster bench: {}: {}\n", escaped(program), std::strerror(-child)));
     return kExitInternal;
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kExitInternal;
+  const std::optional<int> status = reap(child);
+  return status && WIFEXITED(*status) ? WEXITSTATUS(*status) : kExitInternal;
 }
 
 }  // namespace

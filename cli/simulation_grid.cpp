@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/answers/children.h"
 #include "cli/line/line_source.h"
+#include "cli/terminal/children.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/options.h"

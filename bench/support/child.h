@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/support/spawn.h"
+#include "model/base/process.h"
 
 namespace muster::bench {
 
@@ -28,7 +28,11 @@ class SolveProcess {
     std::signal(SIGPIPE, SIG_IGN);
     std::vector<std::string> words{program, "solve"};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    pid_ = spawn(words, {{in[0], STDIN_FILENO}, {out[1], STDOUT_FILENO}});
+    ChildFiles files;
+    files.use(in[0], STDIN_FILENO);
+    files.use(out[1], STDOUT_FILENO);
+    pid_ = start_process(words, files);
+    if (pid_ < 0) throw std::runtime_error("cannot start " + program);
     close(in[0]);
     close(out[1]);
     to_ = in[1];

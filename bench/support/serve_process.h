@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bench/support/http_client.h"
-#include "bench/support/spawn.h"
+#include "model/base/process.h"
 #include "test/support/paths.h"
 
 namespace muster::bench {
@@ -32,7 +32,11 @@ class ServeProcess {
     const int log_file = open((directory_ + "/log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0600);
     std::vector<std::string> words{program, "serve", "--listen", "unix:" + socket()};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    process_ = spawn(words, {{log_file, STDOUT_FILENO}, {log_file, STDERR_FILENO}});
+    ChildFiles files;
+    files.use(log_file, STDOUT_FILENO);
+    files.use(log_file, STDERR_FILENO);
+    process_ = start_process(words, files);
+    if (process_ < 0) throw std::runtime_error("cannot start " + program);
     close(log_file);
     if (is_ready_within(10'000)) return;
     const std::string said = log();

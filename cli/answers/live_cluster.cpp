@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/answers/children.h"
+#include "cli/terminal/children.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "io/kubernetes/object/kinds.h"

@@ -15,30 +15,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "model/base/process.h"
+
 namespace muster::http {
 namespace {
 
 constexpr mode_t kAllButUserAndGroup = 0117;  // 0777 & ~0117 = 0660
-
-// Closes what it owns, unless it is released.
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return descriptor_; }
-  int release() {
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    return descriptor;
-  }
-
- private:
-  int descriptor_;
-};
 
 InputError unavailable(const std::string& name, const std::string& reason) {
   return {ErrorCode::kUnavailable, name, "cannot listen on " + name + ": " + reason};

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
+#include "model/base/process.h"
 
 namespace muster::cbc {
 namespace {
@@ -26,18 +25,6 @@ constexpr bool kIsSanitized = true;
 #else
 constexpr bool kIsSanitized = false;
 #endif
-
-// /dev/null for the standard streams, the channel on its descriptor, everything else closed.
-class WorkerFiles : public SpawnFileActions {
- public:
-  explicit WorkerFiles(int channel) {
-    use(channel, kWorkerFileDescriptor);
-    read_nothing(STDIN_FILENO);
-    write_nowhere(STDOUT_FILENO);
-    write_nowhere(STDERR_FILENO);
-    close_from(kWorkerFileDescriptor + 1);
-  }
-};
 
 void set_limits(pid_t process, std::uint64_t memory_limit) {
   const rlimit no_core{0, 0};
@@ -60,22 +47,20 @@ std::optional<WorkerProcess> WorkerProcess::spawn(const std::string& program, co
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return std::nullopt;
   // The descriptor of the worker's end must not be a number at which the standard streams will be opened.
-  const int child = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerFileDescriptor + 1);
+  const Descriptor child(::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerFileDescriptor + 1));
   ::close(ends[1]);
   Channel parent_end(ends[0]);
-  if (child < 0) return std::nullopt;
+  if (child.get() < 0) return std::nullopt;
   std::vector<std::string> words{program, "worker"};
   if (!fault.empty()) words.insert(words.end(), {"--fault", fault});
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const WorkerFiles actions(child);
-  const SpawnAttributes attributes;
-  pid_t process = -1;
-  const int error =
-      ::posix_spawn(&process, program.c_str(), actions.get(), attributes.get(), arguments.data(), environ);
-  ::close(child);
-  if (error != 0) return std::nullopt;
+  ChildFiles files;
+  files.use(child.get(), kWorkerFileDescriptor);
+  files.read_nothing(STDIN_FILENO);
+  files.write_nowhere(STDOUT_FILENO);
+  files.write_nowhere(STDERR_FILENO);
+  files.close_from(kWorkerFileDescriptor + 1);
+  const pid_t process = start_process(std::move(words), files);
+  if (process < 0) return std::nullopt;
   set_limits(process, memory_limit);
   return WorkerProcess(process, std::move(parent_end));
 }
@@ -91,7 +76,7 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   return *this;
 }
 
-WorkerProcess::~WorkerProcess() { reap(); }
+WorkerProcess::~WorkerProcess() { kill_and_reap(); }
 
 void WorkerProcess::kill() {
   if (process_ > 0) ::kill(process_, SIGKILL);
@@ -104,20 +89,14 @@ bool WorkerProcess::has_ended() {
 
 std::string WorkerProcess::end() {
   if (process_ <= 0) return "it had ended before";
-  const std::optional<int> status = reap();
+  const std::optional<int> status = kill_and_reap();
   return status ? cause_of_death(*status) : "it ended";
 }
 
-std::optional<int> WorkerProcess::reap() noexcept {
+std::optional<int> WorkerProcess::kill_and_reap() noexcept {
   if (process_ <= 0) return std::nullopt;
   kill();  // a process that is dying already keeps its own cause of death: the signal comes too late for it
-  int status = 0;
-  pid_t reaped = -1;
-  do {
-    reaped = ::waitpid(process_, &status, 0);
-  } while (reaped < 0 && errno == EINTR);
-  process_ = -1;
-  return reaped < 0 ? std::nullopt : std::optional(status);
+  return reap(std::exchange(process_, -1));
 }
 
 }  // namespace muster::cbc

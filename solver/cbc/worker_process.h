@@ -1,13 +1,10 @@
 // One worker process as its parent sees it: spawned, spoken to over a channel, killed and reaped.
 #pragma once
 
-#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/types.h>
 
 #include "solver/cbc/channel.h"
@@ -40,50 +37,10 @@ class WorkerProcess {
  private:
   WorkerProcess(pid_t process, Channel channel);
   // Kills it and waits for it. Its status; none: there is none. Needs no memory.
-  std::optional<int> reap() noexcept;
+  std::optional<int> kill_and_reap() noexcept;
 
   pid_t process_;
   Channel channel_;
-};
-
-// How every child process starts: with no signal blocked and with no handler, whatever the parent has, and with the
-// open files that it is given.
-class SpawnAttributes {
- public:
-  SpawnAttributes() {
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t signals;
-    ::sigemptyset(&signals);
-    ::posix_spawnattr_setsigmask(&attributes_, &signals);
-    ::sigfillset(&signals);
-    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_{};
-};
-
-// What `posix_spawn` does with the files of the child, in the order of the calls.
-class SpawnFileActions {
- public:
-  SpawnFileActions() { ::posix_spawn_file_actions_init(&actions_); }
-  ~SpawnFileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-  SpawnFileActions(const SpawnFileActions&) = delete;
-  SpawnFileActions& operator=(const SpawnFileActions&) = delete;
-
-  void use(int file, int as) { ::posix_spawn_file_actions_adddup2(&actions_, file, as); }
-  void read_nothing(int as) { ::posix_spawn_file_actions_addopen(&actions_, as, "/dev/null", O_RDONLY, 0); }
-  void write_nowhere(int as) { ::posix_spawn_file_actions_addopen(&actions_, as, "/dev/null", O_WRONLY, 0); }
-  void close_from(int first) { ::posix_spawn_file_actions_addclosefrom_np(&actions_, first); }
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
 };
 
 }  // namespace muster::cbc

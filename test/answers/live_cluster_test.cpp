@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/answers/children.h"
 #include "cli/answers/cluster.h"
+#include "cli/terminal/children.h"
 #include "cli/terminal/console.h"
 #include "io/snapshot_writer/write_snapshot.h"
 #include "test/answers/fake_kubectl.h"

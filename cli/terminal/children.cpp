@@ -1,4 +1,4 @@
-#include "cli/answers/children.h"
+#include "cli/terminal/children.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,32 +16,11 @@
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/terminal.h"
+#include "model/base/process.h"
 #include "model/base/require.h"
-#include "solver/cbc/worker_process.h"
-
-extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
 
 namespace muster::cli {
 namespace {
-
-// A descriptor that is closed with its owner.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const { return number_; }
-
- private:
-  int number_ = -1;
-};
 
 struct Pipe {
   Descriptor read, write;
@@ -79,16 +57,6 @@ class HeldSignals {
   Descriptor descriptor_;
 };
 
-class ChildFiles : public cbc::SpawnFileActions {
- public:
-  ChildFiles(int out, int err) {
-    read_nothing(STDIN_FILENO);
-    use(out, STDOUT_FILENO);
-    use(err, STDERR_FILENO);
-    close_from(STDERR_FILENO + 1);
-  }
-};
-
 // Appends what there is to read. False: the end.
 bool take_some(int descriptor, std::string& out) {
   std::array<char, std::size_t{1} << 16> buffer;
@@ -108,15 +76,14 @@ class Child {
       fail(errno);
       return;
     }
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    const ChildFiles actions(out.write.get(), err.write.get());
-    const cbc::SpawnAttributes attributes;
-    const int error =
-        ::posix_spawnp(&process_, arguments[0], actions.get(), attributes.get(), arguments.data(), environ);
-    if (error != 0) {
-      fail(error);
+    ChildFiles files;
+    files.read_nothing(STDIN_FILENO);
+    files.use(out.write.get(), STDOUT_FILENO);
+    files.use(err.write.get(), STDERR_FILENO);
+    files.close_from(STDERR_FILENO + 1);
+    process_ = start_process(std::move(words), files);
+    if (process_ < 0) {
+      fail(-process_);
       return;
     }
     out_ = std::move(out.read);
@@ -139,7 +106,7 @@ class Child {
   ~Child() {
     if (process_ <= 0) return;
     ::kill(process_, SIGKILL);
-    reap();
+    take_status();
   }
 
   bool has_ended() const { return process_ <= 0; }
@@ -150,7 +117,7 @@ class Child {
   void read(bool out_is_ready, bool err_is_ready) {
     if (out_is_ready && !take_some(out_.get(), result_->out)) out_ = Descriptor();
     if (err_is_ready && !take_some(err_.get(), result_->err)) err_ = Descriptor();
-    if (out_.get() < 0 && err_.get() < 0) reap();
+    if (out_.get() < 0 && err_.get() < 0) take_status();
   }
 
   void show_what_it_says() {
@@ -165,15 +132,10 @@ class Child {
     result_->err = std::strerror(error);
   }
 
-  void reap() {
-    int status = 0;
-    pid_t reaped = -1;
-    do {
-      reaped = ::waitpid(process_, &status, 0);
-    } while (reaped < 0 && errno == EINTR);
-    process_ = -1;
-    if (reaped < 0) return fail(errno);
-    result_->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  void take_status() {
+    const std::optional<int> status = reap(std::exchange(process_, -1));
+    if (!status) return fail(errno);
+    result_->exit_code = WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
   }
 
   EndedChild* result_;
