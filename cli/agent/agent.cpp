@@ -54,7 +54,7 @@ class StatusServer {
 enum class Obstacle : std::uint8_t { kUnread, kInterrupted, kFollows, kUnseen, kNone };
 
 // `interrupted`: the kind whose watch is.
-std::string text_of(Obstacle obstacle, const std::string& interrupted) {
+std::string obstacle_text(Obstacle obstacle, const std::string& interrupted) {
   switch (obstacle) {
     case Obstacle::kNone:
       return "";
@@ -203,7 +203,7 @@ class Agent::Implementation {
   void consider() {
     if (cycle_.is_stopping) return;
     const Obstacle found = obstacle();
-    cycle_.blocked = text_of(found, interrupted());
+    cycle_.blocked = obstacle_text(found, interrupted());
     publish();
     if (extender_) extender_->block(found == Obstacle::kUnseen ? "" : cycle_.blocked);
     if (cycle_.is_busy || (found != Obstacle::kNone && found != Obstacle::kUnseen)) return;

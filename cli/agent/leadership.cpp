@@ -28,7 +28,7 @@ json::JsonValue member(json::JsonValue object, std::string_view key) {
   return {};
 }
 
-std::string text_of(json::JsonValue object, std::string_view key) {
+std::string text_member(json::JsonValue object, std::string_view key) {
   const json::JsonValue value = member(object, key);
   return value && value.is(json::JsonKind::kString) ? std::string(value.string()) : "";
 }
@@ -37,8 +37,8 @@ std::optional<LeaseRecord> read_lease(const std::string& body) {
   json::JsonDocument document;
   if (document.parse(body, {})) return std::nullopt;
   const json::JsonValue metadata = member(document.root(), "metadata"), spec = member(document.root(), "spec");
-  LeaseRecord record{text_of(metadata, "resourceVersion"), text_of(spec, "holderIdentity"), text_of(spec, "renewTime"),
-                     text_of(spec, "acquireTime"), 0};
+  LeaseRecord record{text_member(metadata, "resourceVersion"), text_member(spec, "holderIdentity"),
+                     text_member(spec, "renewTime"), text_member(spec, "acquireTime"), 0};
   const json::JsonValue transitions = member(spec, "leaseTransitions");
   if (transitions && transitions.is(json::JsonKind::kInteger)) record.transitions = transitions.integer();
   return record;

@@ -17,8 +17,8 @@
 #include "cli/terminal/text_table.h"
 #include "model/base/error_code.h"
 #include "model/problem/problem.h"
-#include "solver/answers/capacity/loss.h"
 #include "solver/answers/experiment.h"
+#include "solver/answers/loss.h"
 
 namespace muster::cli {
 

@@ -45,14 +45,14 @@ std::pair<std::string, std::string> split_at(char separator, const GivenOption& 
 }
 
 template <class Integer>
-std::optional<Integer> whole_number(std::string_view text) {
+std::optional<Integer> whole_number_in(std::string_view text) {
   Integer number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && stop == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 std::int32_t number_of(const std::string& text, const GivenOption& given, std::int32_t least) {
-  const auto number = whole_number<std::int32_t>(text);
+  const auto number = whole_number_in<std::int32_t>(text);
   if (!number || *number < least) refuse(given, fmt::format("'{}' is not a whole number from {}", text, least));
   return *number;
 }
@@ -154,7 +154,7 @@ class Changes {
   change::Change add_nodes(const GivenOption& given) {
     if (has_node(given.value)) return change::AddNodes{given.value, 1};
     const std::size_t sign = given.value.find('x');
-    const auto count = whole_number<std::int64_t>(std::string_view(given.value).substr(0, sign));
+    const auto count = whole_number_in<std::int64_t>(std::string_view(given.value).substr(0, sign));
     const bool is_name = sign != std::string::npos && count && has_node(std::string_view(given.value).substr(sign + 1));
     if (!is_name && is_node_shape(given.value)) return or_refuse(parse_node_shape(given.value), given);
     if (sign == std::string::npos || !count || resolve_node(out_.snapshot, given.value))

@@ -105,7 +105,7 @@ std::vector<std::string> remark_lines(const std::vector<std::string>& remarks, c
   return lines;
 }
 
-void report(const std::vector<std::string>& lines) {
+void report_error(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) complain(line, kExitAnswered);
 }
 
@@ -220,7 +220,7 @@ std::variant<ClusterInput, int> read_cluster(const Settings& settings, const std
   }
   if (!settings.is_on("quiet")) {
     std::vector<std::string> lines = remark_lines(reader.remarks(), warnings);
-    settings.text("watch") ? void(input.remarks = std::move(lines)) : report(lines);
+    settings.text("watch") ? void(input.remarks = std::move(lines)) : report_error(lines);
   }
   for (Warning& warning : warnings) snapshot->anomalies.tell(std::move(warning));
   input.snapshot = *std::move(snapshot);
@@ -232,7 +232,7 @@ std::variant<std::string, int> read_cluster_line(const Settings& settings) {
   std::variant<ImportedCluster, int> imported = import_cluster(settings, cluster_source(settings));
   if (const int* code = std::get_if<int>(&imported)) return *code;
   const ImportedCluster& cluster = std::get<ImportedCluster>(imported);
-  if (!settings.is_on("quiet")) report(remark_lines({}, cluster.warnings));
+  if (!settings.is_on("quiet")) report_error(remark_lines({}, cluster.warnings));
   if (const int code = save(settings, cluster.input.line); code != kExitAnswered) return code;
   return cluster.input.line;
 }

@@ -11,7 +11,7 @@
 #include "cli/answers/names.h"
 #include "cli/terminal/terminal.h"
 #include "model/base/words.h"
-#include "solver/answers/capacity/draining.h"
+#include "solver/answers/draining.h"
 
 namespace muster::cli {
 namespace {

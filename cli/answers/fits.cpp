@@ -1,5 +1,5 @@
 // `muster fits SHAPE`: how many more gangs of a shape start, queue by queue.
-#include "solver/answers/capacity/fits.h"
+#include "solver/answers/fits.h"
 
 #include <algorithm>
 #include <string>

@@ -56,10 +56,10 @@ void find_gangs(const Problem& problem, ComparedPlan& compared) {
 
 // --- pods ---
 
-using Actions = std::map<std::string_view, Action>;
+using PlannedActions = std::map<std::string_view, Action>;
 
-Actions actions_of(const muster_v1::NamedPlan& plan) {
-  Actions actions;
+PlannedActions actions_of(const muster_v1::NamedPlan& plan) {
+  PlannedActions actions;
   for (const auto& eviction : plan.evictions) {
     Action& action = actions[eviction.pod];
     action.action = PodAction::kEvict;
@@ -186,7 +186,7 @@ using LevelKey = std::pair<std::string, std::optional<std::int32_t>>;
 
 LevelKey key_of(const LevelClaim& level) { return {level.level, level.priority}; }
 
-std::optional<bool> is_maximised(std::string_view level) {
+std::optional<bool> more_is_better(std::string_view level) {
   for (int kind = 0; kind <= static_cast<int>(LevelKind::kFragmentation); ++kind) {
     if (level_name(static_cast<LevelKind>(kind)) == level) return muster::is_maximised(static_cast<LevelKind>(kind));
   }
@@ -195,7 +195,7 @@ std::optional<bool> is_maximised(std::string_view level) {
 
 // Which value of a level is better. Unknown: not both plans have the level, or it is one of another version.
 Better better_of(const PlanDifference::Level& level) {
-  const std::optional<bool> maximised = is_maximised(level.name);
+  const std::optional<bool> maximised = more_is_better(level.name);
   if (!level.before || !level.after || !maximised) return Better::kUnknown;
   const std::int64_t more = subtract(*level.after, *level.before).value;
   if (more == 0) return Better::kNeither;

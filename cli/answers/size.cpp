@@ -19,7 +19,7 @@
 #include "model/change/hold_back.h"
 #include "model/change/merge.h"
 #include "model/snapshot/quantity.h"
-#include "solver/answers/capacity/sizing.h"
+#include "solver/answers/sizing.h"
 
 namespace muster::cli {
 namespace {

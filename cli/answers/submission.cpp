@@ -69,7 +69,7 @@ bool is_definition(std::string_view kind) {
 }
 
 // The first object of a workload that the cluster has already, by what the import of both together has warned of.
-const kubernetes::ManifestObject* known_object(const Objects& manifest, const Snapshot& both) {
+const kubernetes::ManifestObject* known_in_cluster(const Objects& manifest, const Snapshot& both) {
   std::set<std::string> twice;  // as a title, but for the case of its first letter
   for (const Warning& warning : both.anomalies.warnings) {
     if (warning.code == ErrorCode::kDuplicateName) twice.insert(warning.object + " " + warning.name);
@@ -165,7 +165,7 @@ std::variant<Submission, int> read_submission(const std::string& file, const Clu
   muster_v1::SnapshotReader reader(options);
   Result<Snapshot> both = reader.read(kubernetes::join_documents(before + "\n" + text));
   if (!both) return complain(file, both.error());
-  if (const kubernetes::ManifestObject* known = known_object(*manifest, *both))
+  if (const kubernetes::ManifestObject* known = known_in_cluster(*manifest, *both))
     return complain(file, escaped(known->title) + " is already in the cluster", kExitNoValidLine);
 
   Submission submission{std::move(*both), {}, {}, {}};

@@ -26,7 +26,7 @@
 #include "model/base/words.h"
 #include "model/objective/wholeness.h"
 #include "model/snapshot/unread.h"
-#include "solver/answers/remedies/search.h"
+#include "solver/answers/remedy_search.h"
 
 namespace muster::cli {
 namespace {
@@ -203,7 +203,7 @@ Shift shift_of(const answers::Run& changed, const Admitted& before, const Admitt
 
 // What becomes of the gangs that are in the cluster: "1 gang more would have room (a), 2 gangs would be evicted (b,
 // c)".
-std::string text_of(const Shift& shift) {
+std::string shift_text(const Shift& shift) {
   std::string text;
   const auto add = [&](const GangOutcome::Counts& gangs, const char* what) {
     if (gangs.empty()) return;
@@ -234,7 +234,7 @@ std::string answer_text(const WhatIf& what_if, const std::vector<GangOutcome>& o
   const bool is_optimal = what_if.after().solution.proof == Proof::kOptimal;
   const std::string proof = (is_optimal ? "proven " : "the plan is ") + proof_text(what_if.after());
   if (!what_if.is_changed()) return fmt::format("No change was given, so nothing changes; {}.", proof);
-  const std::string others = text_of(shift);
+  const std::string others = shift_text(shift);
   if (!outcomes.empty())
     return fmt::format("{}{}; {}.", sentence_of(outcomes), others.empty() ? "" : "; " + others, proof);
   if (!others.empty()) return fmt::format("With the change, {}; {}.", others, proof);

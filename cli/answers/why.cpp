@@ -32,7 +32,7 @@
 #include "model/objective/fair_share.h"
 #include "model/referee/referee.h"
 #include "solver/answers/holders.h"
-#include "solver/answers/remedies/search.h"
+#include "solver/answers/remedy_search.h"
 #include "solver/answers/shadow_prices.h"
 
 namespace muster::cli {
@@ -236,8 +236,8 @@ void write_first_remedies(const answers::Run& run, const RemediesOfGangs& remedi
       filled({.key = "remedies", .title = "What would start each of them (the smallest of each kind)"}, columns, rows));
 }
 
-void write_all(const answers::Run& run, const answers::ShadowPrices& prices, const RemediesOfGangs& remedies,
-               AnswerDocument& document) {
+void write_all_gangs(const answers::Run& run, const answers::ShadowPrices& prices, const RemediesOfGangs& remedies,
+                     AnswerDocument& document) {
   const std::int64_t waiting = std::ssize(waiting_gangs(run));
   const bool is_proven = run.is_choice_proven();
   const std::string plan = plan_words(run);
@@ -383,7 +383,7 @@ Answered about_all(const Question& asked, const answers::Run& run, portfolio::Cl
       remedies.emplace_back(gang, answers::find_remedies(experiment, run, gang));
     }
   }
-  write_all(run, prices, remedies, document);
+  write_all_gangs(run, prices, remedies, document);
   return Reply{std::move(document)};
 }
 

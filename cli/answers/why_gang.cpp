@@ -14,7 +14,7 @@
 #include "model/base/words.h"
 #include "solver/answers/funnel.h"
 #include "solver/answers/holders.h"
-#include "solver/answers/remedies/remedy.h"
+#include "solver/answers/remedy.h"
 #include "solver/answers/standing.h"
 
 namespace muster::cli {

@@ -35,7 +35,7 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 // The first line of the file; empty: there is none, and that has been reported.
-std::optional<std::string> first_line(const std::string& file, Console& console) {
+std::optional<std::string> first_cell_line(const std::string& file, Console& console) {
   LineSource source({file}, {});
   if (const auto line = source.next()) return std::string(line->text);
   console.say(Severity::kError, source.failure().empty() ? escaped(file) + ": no line" : source.failure());
@@ -133,7 +133,7 @@ struct Reported {
   muster_v1::SolverStatement solver;
 };
 
-Reported describe(const Problem& problem, const FairShares& shares, const cells::ProvenPlan& proven,
+Reported reported(const Problem& problem, const FairShares& shares, const cells::ProvenPlan& proven,
                   Clock::time_point until) {
   Reported told;
   const Plan& plan = proven.plan.plan;
@@ -159,7 +159,7 @@ int merge_cells(const Settings& settings, Console& console) {
   WholeCluster whole(settings);
   if (const int code = whole.read(*snapshot, console); code != kExitAnswered) return code;
   const Problem& problem = whole.problem();
-  const auto text = first_line(*settings.text("cells"), console);
+  const auto text = first_cell_line(*settings.text("cells"), console);
   if (!text) return kExitNoInput;
   Result<Ledger> ledger = read_ledger(*text, problem);
   if (!ledger) {
@@ -196,7 +196,7 @@ int merge_cells(const Settings& settings, Console& console) {
                    {until, options.solve.threads, std::string(kOwnProgram)});
   for (const std::string& defect : proven.defects) console.say(Severity::kError, defect);
   const double proving_ms = milliseconds_since(proving);
-  Reported told = describe(problem, shares, proven, std::max(until, Clock::now()));
+  Reported told = reported(problem, shares, proven, std::max(until, Clock::now()));
   told.solver.budget_ms = std::chrono::duration<double, std::milli>(std::chrono::nanoseconds(options.budget)).count();
   told.solver.elapsed_ms = milliseconds_since(start);
   told.solver.phases_ms = {

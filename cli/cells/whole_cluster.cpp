@@ -17,7 +17,7 @@
 namespace muster::cli {
 namespace {
 
-void report(const std::string& file, const InputError& error, Console& console) {
+void report_fault(const std::string& file, const InputError& error, Console& console) {
   console.say(Severity::kError, fmt::format("{}: {} at {}: {}", escaped(file), error_code_text(error.code),
                                             escaped(error.path), escaped(error.message)));
 }
@@ -39,13 +39,13 @@ int WholeCluster::read(const std::string& file, Console& console) {
   muster_v1::SnapshotReader reader(options_);
   Result<Snapshot> snapshot = reader.read(line->text);
   if (!snapshot) {
-    report(file, snapshot.error(), console);
+    report_fault(file, snapshot.error(), console);
     return kExitNoValidLine;
   }
   snapshot_ = std::make_unique<Snapshot>(std::move(*snapshot));
   Result<Problem> problem = build_problem(*snapshot_, options_.threads);
   if (!problem) {
-    report(file, problem.error(), console);
+    report_fault(file, problem.error(), console);
     return kExitNoValidLine;
   }
   problem_.emplace(std::move(*problem));
@@ -62,7 +62,7 @@ std::optional<Plan> WholeCluster::read_plan(const std::string& file, Console& co
   }
   Result<muster_v1::ReadPlan> read = muster_v1::read_plan(line->text, &*problem_);
   if (!read) {
-    report(file, read.error(), console);
+    report_fault(file, read.error(), console);
     return std::nullopt;
   }
   return std::move(read->plan);

@@ -59,7 +59,7 @@ Result<std::vector<std::string>> names_between_commas(const std::string& text) {
 }
 
 // The path in the plan line of the pod that breaks a rule; of all placements if the culprit is a node, gang or queue.
-std::string path_of(const muster_v1::NamedPlan& plan, std::string_view subject) {
+std::string path_of_subject(const muster_v1::NamedPlan& plan, std::string_view subject) {
   for (std::size_t i = 0; i < plan.placements.size(); ++i) {
     if (plan.placements[i].pod == subject) return fmt::format("$.placements[{}]", i);
   }
@@ -76,7 +76,7 @@ std::optional<InputError> refusal(const Problem& problem, const muster_v1::Named
   const auto violations = referee::check_plan(*problem.snapshot, problem, compute_fair_shares(problem), *plan);
   if (violations.empty()) return std::nullopt;
   const referee::Violation& first = violations.front();
-  return InputError{ErrorCode::kInvalidPlan, path_of(named, first.subject),
+  return InputError{ErrorCode::kInvalidPlan, path_of_subject(named, first.subject),
                     fmt::format("{}: {}: {}", referee::rule_name(first.rule), first.subject, first.message)};
 }
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "model/build/build_problem.h"
-#include "solver/answers/remedies/remedy.h"
-#include "solver/answers/remedies/search.h"
+#include "solver/answers/remedy.h"
+#include "solver/answers/remedy_search.h"
 #include "solver/answers/standing.h"
 
 namespace muster::cli {

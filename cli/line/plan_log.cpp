@@ -16,7 +16,7 @@
 namespace muster::cli {
 namespace {
 
-std::string first_line(std::string_view run) {
+std::string first_plan_line(std::string_view run) {
   std::string line;
   json::JsonWriter(line).object().member("format", "muster/v1").member("checkpoint", run).end();
   return line;
@@ -49,7 +49,7 @@ std::optional<InputError> PlanLog::open(const std::string& path, std::string_vie
   const std::size_t whole = content->rfind('\n') == std::string::npos ? 0 : content->rfind('\n') + 1;
   if (ftruncate(file_, static_cast<off_t>(whole)) != 0 || lseek(file_, 0, SEEK_END) < 0) return failed();
   if (whole == 0) {
-    errno = write_all(file_, first_line(run) + '\n');
+    errno = write_all(file_, first_plan_line(run) + '\n');
     return errno == 0 ? std::nullopt : std::optional(failed());
   }
   std::string_view rest = std::string_view(*content).substr(0, whole);
@@ -58,7 +58,7 @@ std::optional<InputError> PlanLog::open(const std::string& path, std::string_vie
     rest.remove_prefix(line.size() + 1);
     return line;
   };
-  if (next() != first_line(run)) {
+  if (next() != first_plan_line(run)) {
     return InputError{ErrorCode::kInvalidValue, path,
                       "belongs to another run: the input, the options or the version differ"};
   }

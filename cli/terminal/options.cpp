@@ -26,7 +26,7 @@ namespace po = boost::program_options;
 
 constexpr const char* kArguments = "argument";
 
-po::options_description describe(const CommandSyntax& syntax) {
+po::options_description describe_option(const CommandSyntax& syntax) {
   po::options_description description;
   for (const OptionRow& row : syntax.options) {
     const std::string names = row.letter == kNoLetter ? row.name : fmt::format("{},{}", row.name, row.letter);
@@ -125,7 +125,7 @@ Settings::Settings(const CommandSyntax& syntax, int argc, const char* const* arg
 }
 
 void Settings::read_flags(const CommandSyntax& syntax, int argc, const char* const* argv) {
-  const po::options_description description = describe(syntax);
+  const po::options_description description = describe_option(syntax);
   po::options_description all;
   all.add(description).add_options()(kArguments, po::value<std::vector<std::string>>());
   po::positional_options_description positional;
@@ -185,7 +185,7 @@ void Settings::read_file(const CommandSyntax& syntax, const std::string& path) {
     throw UsageError(fmt::format("--config: {} is not a text file: it contains a zero byte", escaped(path)));
   try {
     std::istringstream file(text);
-    const po::options_description description = describe(syntax);
+    const po::options_description description = describe_option(syntax);
     std::map<std::string, std::vector<std::string>, std::less<>> found;
     for (const auto& option : po::parse_config_file(file, description).options)
       found[option.string_key].push_back(option.value.empty() ? "true" : option.value.front());

@@ -27,7 +27,7 @@ template <class... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
 // At most three decimals.
-std::string number_text(double number) {
+std::string text_of_number(double number) {
   std::string text = fmt::format("{:.3f}", number);
   const std::size_t end = text.find_last_not_of('0');
   if (end != std::string::npos && text.find('.') != std::string::npos) text.resize(text[end] == '.' ? end : end + 1);
@@ -45,7 +45,7 @@ std::string joined(const std::vector<Item>& items) {
   return items.empty() ? "-" : fmt::format("{}", fmt::join(items, ", "));
 }
 
-std::string text_of(const Cell& cell) { return escaped(cell.has_text ? cell.text : value_text(cell.value)); }
+std::string cell_text(const Cell& cell) { return escaped(cell.has_text ? cell.text : value_text(cell.value)); }
 
 bool is_in(Shown shown, AnswerFormat format) {
   if (format == AnswerFormat::kJson) return shown != Shown::kText;
@@ -137,7 +137,7 @@ Grid grid_of(const Table& table, AnswerFormat format) {
   for (std::size_t row = 0; row < shown; ++row) {
     grid.rows.emplace_back();
     for (const std::size_t i : columns) {
-      grid.rows.back().push_back({text_of(table.rows[row][i]), table.rows[row][i].means});
+      grid.rows.back().push_back({cell_text(table.rows[row][i]), table.rows[row][i].means});
     }
   }
   grid.left_out = table.rows.size() - shown;
@@ -182,7 +182,7 @@ class TextWriter {
   void write_field(const AnswerDocument::Field& field, std::size_t width) {
     const std::string label = escaped(field.label) + ":";
     const std::size_t padding = width + 1 - width_of(label) + 1;
-    out_ += label + std::string(padding, ' ') + coloured(text_of(field.value), field.value.means, options_.colours);
+    out_ += label + std::string(padding, ' ') + coloured(cell_text(field.value), field.value.means, options_.colours);
     out_ += '\n';
   }
 
@@ -274,7 +274,7 @@ std::string markdown_of(const AnswerDocument& document) {
     std::visit(Overloaded{[&](const AnswerDocument::Note& note) { out += markdown(escaped(note.text)) + '\n'; },
                           [&](const AnswerDocument::Field& field) {
                             out += fmt::format("- {}: {}\n", markdown(escaped(field.label)),
-                                               markdown(text_of(field.value)));
+                                               markdown(cell_text(field.value)));
                           },
                           [&](const Table& table) { write_markdown(table, out); }},
                blocks[i]);
@@ -307,7 +307,7 @@ std::string json_of(const Value& value) {
   return out;
 }
 
-void write_json(const Table& table, json::JsonWriter& json) {
+void write_cell(const Table& table, json::JsonWriter& json) {
   json.array();
   for (const std::vector<Cell>& row : table.rows) {
     json.object();
@@ -328,7 +328,7 @@ std::string json_of(const AnswerDocument& document) {
     std::visit(
         Overloaded{[&](const AnswerDocument::Note& note) { notes.push_back(note.text); },
                    [&](const AnswerDocument::Field& field) { json.key(field.key).raw(json_of(field.value.value)); },
-                   [&](const Table& table) { write_json(table, json.key(table.key)); }},
+                   [&](const Table& table) { write_cell(table, json.key(table.key)); }},
         block);
   }
   if (!notes.empty()) json.key("notes").raw(json_of(Value(notes)));
@@ -381,7 +381,7 @@ std::string value_text(const Value& value) {
   return std::visit(Overloaded{[](std::monostate) { return std::string("-"); },
                                [](bool truth) { return std::string(truth ? "yes" : "no"); },
                                [](std::int64_t number) { return std::to_string(number); },
-                               [](double number) { return number_text(number); },
+                               [](double number) { return text_of_number(number); },
                                [](const Decimal& number) { return decimal_text(number); },
                                [](const std::string& text) { return text.empty() ? std::string("-") : text; },
                                [](const std::vector<std::string>& texts) { return joined(texts); },

@@ -17,7 +17,7 @@ constexpr std::string_view kCrdGroup = "apiextensions.k8s.io";
 constexpr std::string_view kCrdKind = "CustomResourceDefinition";
 constexpr std::size_t kMaxDepth = 64;
 
-json::JsonValue member_of(json::JsonValue object, std::string_view key) {
+json::JsonValue value_in(json::JsonValue object, std::string_view key) {
   if (!object || !object.is(json::JsonKind::kObject)) return {};
   for (const json::JsonMember member : object.members()) {
     if (member.key == key) return member.value;
@@ -25,14 +25,14 @@ json::JsonValue member_of(json::JsonValue object, std::string_view key) {
   return {};
 }
 
-std::string_view text_of(json::JsonValue object, std::string_view key) {
-  const json::JsonValue value = member_of(object, key);
+std::string_view text_in(json::JsonValue object, std::string_view key) {
+  const json::JsonValue value = value_in(object, key);
   return value && value.is(json::JsonKind::kString) ? value.string() : std::string_view();
 }
 
 template <class Visit>
 void each_of(json::JsonValue object, std::string_view key, Visit visit) {
-  const json::JsonValue list = member_of(object, key);
+  const json::JsonValue list = value_in(object, key);
   if (!list || !list.is(json::JsonKind::kArray)) return;
   for (const json::JsonValue element : list.elements()) visit(element);
 }
@@ -107,13 +107,13 @@ class Findings {
 
 void read_aggregated(json::JsonValue root, Findings& out) {
   each_of(root, "items", [&](json::JsonValue item) {
-    const std::string_view group = text_of(member_of(item, "metadata"), "name");
+    const std::string_view group = text_in(value_in(item, "metadata"), "name");
     each_of(item, "versions", [&](json::JsonValue version) {
-      if (text_of(version, "freshness") == "Stale") out.add_unclear(group);
+      if (text_in(version, "freshness") == "Stale") out.add_unclear(group);
       each_of(version, "resources", [&](json::JsonValue resource) {
         if (!can_be_watched(resource)) return;
-        out.add({group, text_of(version, "version"), text_of(member_of(resource, "responseKind"), "kind"),
-                 text_of(resource, "resource"), text_of(resource, "scope") == "Namespaced"});
+        out.add({group, text_in(version, "version"), text_in(value_in(resource, "responseKind"), "kind"),
+                 text_in(resource, "resource"), text_in(resource, "scope") == "Namespaced"});
       });
     });
   });
@@ -121,9 +121,9 @@ void read_aggregated(json::JsonValue root, Findings& out) {
 
 void read_resources(json::JsonValue root, std::string_view group, std::string_view version, Findings& out) {
   each_of(root, "resources", [&](json::JsonValue resource) {
-    const json::JsonValue has_namespace = member_of(resource, "namespaced");
+    const json::JsonValue has_namespace = value_in(resource, "namespaced");
     if (!can_be_watched(resource)) return;
-    out.add({group, version, text_of(resource, "kind"), text_of(resource, "name"),
+    out.add({group, version, text_in(resource, "kind"), text_in(resource, "name"),
              has_namespace && has_namespace.is(json::JsonKind::kTrue)});
   });
 }
@@ -183,15 +183,15 @@ struct Discovery::Implementation : std::enable_shared_from_this<Implementation> 
     if (document.parse(response.body, {response.body.size(), kMaxDepth}))
       return fail("GET " + target + ": the answer is no JSON");
     const json::JsonValue root = document.root();
-    const std::string_view kind = text_of(root, "kind");
+    const std::string_view kind = text_in(root, "kind");
     if (kind == kAggregated) return read_aggregated(root, run->found);
     if (kind == "APIVersions") return request_versions("/api", {}, {std::string("v1")});
     if (kind != "APIGroupList") return fail("GET " + target + ": the answer is no list of API groups");
     each_of(root, "groups", [&](json::JsonValue group) {
-      const std::string_view name = text_of(group, "name");
+      const std::string_view name = text_in(group, "name");
       if (!is_group_known(name)) return;
       std::vector<std::string> versions;
-      each_of(group, "versions", [&](json::JsonValue version) { versions.emplace_back(text_of(version, "version")); });
+      each_of(group, "versions", [&](json::JsonValue version) { versions.emplace_back(text_in(version, "version")); });
       request_versions("/apis/" + std::string(name), std::string(name), versions);
     });
   }

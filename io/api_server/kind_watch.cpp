@@ -19,7 +19,7 @@ constexpr milliseconds kProven{10'000};
 // Lists whose pages expired before one without pages is asked for, as client-go's pager does at once.
 constexpr int kExpiredLists = 2;
 
-json::JsonValue member_of(json::JsonValue object, std::string_view key) {
+json::JsonValue value_at(json::JsonValue object, std::string_view key) {
   if (!object || !object.is(json::JsonKind::kObject)) return {};
   for (const json::JsonMember member : object.members()) {
     if (member.key == key) return member.value;
@@ -27,8 +27,8 @@ json::JsonValue member_of(json::JsonValue object, std::string_view key) {
   return {};
 }
 
-std::string text_of(json::JsonValue object, std::string_view key) {
-  const json::JsonValue value = member_of(object, key);
+std::string text_at(json::JsonValue object, std::string_view key) {
+  const json::JsonValue value = value_at(object, key);
   return value && value.is(json::JsonKind::kString) ? std::string(value.string()) : std::string();
 }
 
@@ -126,15 +126,15 @@ void KindWatch::Implementation::take_page(const ApiResponse& response) {
   if (const auto error = scratch_.parse(response.body, {response.body.size(), options_.max_depth}))
     return retry(name + "the list is not what it should be: " + error->message, &Implementation::list);
   const json::JsonValue root = scratch_.root();
-  const json::JsonValue items = member_of(root, "items"), metadata = member_of(root, "metadata");
-  const std::string version = text_of(metadata, "resourceVersion");
+  const json::JsonValue items = value_at(root, "items"), metadata = value_at(root, "metadata");
+  const std::string version = text_at(metadata, "resourceVersion");
   if (version.empty() || !items) return retry(name + "the answer is no list", &Implementation::list);
   if (items.is(json::JsonKind::kArray)) {  // null: there is none
     for (const json::JsonValue item : items.elements()) {
       if (!sink_.set(item)) return retry(name + "the list holds what is no object", &Implementation::list);
     }
   }
-  continue_ = text_of(metadata, "continue");
+  continue_ = text_at(metadata, "continue");
   if (!continue_.empty()) return next_page();
   in_a_row_.expired = 0;
   resource_version_ = version;
@@ -187,15 +187,15 @@ bool KindWatch::Implementation::take_line(std::string_view line) {
   if (line.find_first_not_of(" \r") == std::string_view::npos) return true;
   if (const auto error = scratch_.parse(line, {line.size(), options_.max_depth}))
     return make_no_sense("an event is not what it should be: " + error->message);
-  const std::string type = text_of(scratch_.root(), "type");
-  const json::JsonValue object = member_of(scratch_.root(), "object");
+  const std::string type = text_at(scratch_.root(), "type");
+  const json::JsonValue object = value_at(scratch_.root(), "object");
   if (type.empty() || !object) return make_no_sense("a line is no event");
   return take_event(type, object);
 }
 
 bool KindWatch::Implementation::take_event(std::string_view type, json::JsonValue object) {
   if (type == "ERROR") return take_error(object);
-  std::string version = text_of(member_of(object, "metadata"), "resourceVersion");
+  std::string version = text_at(value_at(object, "metadata"), "resourceVersion");
   if (version.empty()) return make_no_sense("an event has no resourceVersion");
   bool is_taken = false;
   if (type == "BOOKMARK") {
@@ -218,13 +218,13 @@ bool KindWatch::Implementation::progressed(std::string resource_version) {
 }
 
 bool KindWatch::Implementation::take_error(json::JsonValue status) {
-  const json::JsonValue code = member_of(status, "code");
+  const json::JsonValue code = value_at(status, "code");
   if (code && code.is(json::JsonKind::kInteger) && code.integer() == 410) {
     stream_.reset();
     after(backoff_.usual.next(), &Implementation::list);
     return false;
   }
-  return make_no_sense("the server says: " + first_line(text_of(status, "message")));
+  return make_no_sense("the server says: " + first_line(text_at(status, "message")));
 }
 
 bool KindWatch::Implementation::make_no_sense(const std::string& why) {

@@ -89,8 +89,8 @@ bool read_binding_groups(kubernetes::KubernetesReading& in, const kubernetes::Ku
 }
 
 // An object that cannot be read is in no plan, and has no identity here.
-void read_pods(kubernetes::KubernetesReading& in, const kubernetes::KubernetesItems& items, const WantedNames& wanted,
-               ObjectIdentities& out) {
+void read_pod_identities(kubernetes::KubernetesReading& in, const kubernetes::KubernetesItems& items,
+                         const WantedNames& wanted, ObjectIdentities& out) {
   for (const kubernetes::KubernetesObject& object : items.of(kubernetes::KubernetesKind::kPod)) {
     if (!read_pod_identity(in, object, wanted, out)) in.error = {};
   }
@@ -115,7 +115,7 @@ Result<ObjectIdentities> read_identities(std::string_view line) {
   in.strict = false;
   kubernetes::KubernetesItems items;
   if (!kubernetes::collect_items(in, document.root(), items)) return in.error;
-  read_pods(in, items, std::nullopt, found);
+  read_pod_identities(in, items, std::nullopt, found);
   return found;
 }
 
@@ -126,7 +126,7 @@ Result<ObjectIdentities> identities_of(const kubernetes::KeptObjects& objects, c
   if (!kubernetes::collect_kept(in, objects, items)) return in.error;
   ObjectIdentities found;
   found.is_kubernetes = true;
-  read_pods(in, items, pods_of(plan), found);
+  read_pod_identities(in, items, pods_of(plan), found);
   return found;
 }
 

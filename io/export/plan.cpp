@@ -14,7 +14,7 @@ namespace {
 // A name that the API server accepts as part of a path. The server checks the rest of it.
 bool is_object_name(std::string_view name) { return !name.empty() && name.find('/') == std::string_view::npos; }
 
-std::string path_of(std::string_view list, std::size_t position) {
+std::string path_of_entry(std::string_view list, std::size_t position) {
   return std::string("$.").append(list).append("[").append(std::to_string(position)).append("].pod");
 }
 
@@ -86,7 +86,7 @@ bool Exporter::sort_steps() {
   const auto add = [&](const auto& list, auto& by_pod, std::string_view name) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (by_pod.emplace(list[i].pod, &list[i]).second) continue;
-      error_ = {ErrorCode::kDuplicateName, path_of(name, i), "duplicate pod in this list"};
+      error_ = {ErrorCode::kDuplicateName, path_of_entry(name, i), "duplicate pod in this list"};
       return false;
     }
     return true;
@@ -96,7 +96,8 @@ bool Exporter::sort_steps() {
   for (std::size_t i = 0; i < placements.size(); ++i) {
     if (left_out_.has(placements[i]) || left_out_.stays(placements[i].pod)) continue;
     const auto eviction = candidates.find(placements[i].pod);
-    PlanStep step{&placements[i], eviction == candidates.end() ? nullptr : eviction->second, path_of("placements", i)};
+    PlanStep step{&placements[i], eviction == candidates.end() ? nullptr : eviction->second,
+                  path_of_entry("placements", i)};
     const bool waits = step.is_move() || !placements[i].after.empty();
     (waits ? later_ : at_once_).push_back(std::move(step));
   }
@@ -106,7 +107,7 @@ bool Exporter::sort_steps() {
   for (std::size_t i = 0; i < evictions.size(); ++i) {
     if (left_out_.stays(evictions[i].pod)) continue;
     const auto place = places.find(evictions[i].pod);
-    evicted_.push_back({place == places.end() ? nullptr : place->second, &evictions[i], path_of("evictions", i)});
+    evicted_.push_back({place == places.end() ? nullptr : place->second, &evictions[i], path_of_entry("evictions", i)});
   }
   return true;
 }

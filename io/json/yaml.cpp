@@ -119,7 +119,7 @@ bool is_any(std::string_view text, std::initializer_list<std::string_view> words
 }
 
 // "+12", "1_000", "0x1F", "0o17", "017", "0b1".
-std::optional<std::int64_t> whole_number(std::string_view plain) {
+std::optional<std::int64_t> plain_number(std::string_view plain) {
   std::string digits;
   std::ranges::copy_if(plain, std::back_inserter(digits), [](char c) { return c != '_'; });
   std::string_view rest = digits;
@@ -182,7 +182,7 @@ void write_plain(JsonWriter& writer, const Node& node) {
     writer.raw("true");
   } else if (is_any(text, {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})) {
     writer.raw("false");
-  } else if (const auto whole = whole_number(text)) {
+  } else if (const auto whole = plain_number(text)) {
     writer.integer(*whole);
   } else if (const auto decimal = decimal_number(text)) {
     writer.raw(*decimal);

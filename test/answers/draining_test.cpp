@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/draining.h"
+#include "solver/answers/draining.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/fits.h"
+#include "solver/answers/fits.h"
 
 #include <algorithm>
 #include <random>

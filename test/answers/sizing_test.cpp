@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/sizing.h"
+#include "solver/answers/sizing.h"
 
 #include <algorithm>
 #include <random>

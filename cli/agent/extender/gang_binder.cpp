@@ -14,7 +14,7 @@
 namespace muster::cli {
 namespace {
 
-std::string text_of(const ExtenderBinding& binding) {
+std::string binding_text(const ExtenderBinding& binding) {
   const std::size_t slash = binding.pod.find('/');
   std::string text = R"({"apiVersion":"v1","kind":"Binding","metadata":{"namespace":)";
   json::JsonWriter json(text);
@@ -33,7 +33,7 @@ api_server::ApiRequest request_of(const ExtenderBinding& binding, bool dry_run) 
                   api_server::percent_encoded(binding.pod.substr(0, slash)),
                   api_server::percent_encoded(binding.pod.substr(slash + 1)), dry_run ? "&dryRun=All" : "");
   request.content_type = "application/json";
-  request.body = text_of(binding);
+  request.body = binding_text(binding);
   return request;
 }
 

@@ -7,19 +7,19 @@ namespace muster::kubernetes::known {
 
 namespace {
 
-constexpr std::array<KeyRow, 4> kAnnotations = {{
+constexpr std::array<KeyRow, 4> kCoreAnnotations = {{
     {kPods, "kubernetes.io/config.mirror", {Treatment::kRead}},
     {kOthers, "pv.kubernetes.io/bind-completed", {Treatment::kRead}},
     {kOthers, "volume.beta.kubernetes.io/storage-class", {Treatment::kRead}},
     {kOthers, "volume.kubernetes.io/selected-node", {Treatment::kRead}},
 }};
 
-constexpr std::array<KeyRow, 2> kLabels = {{
+constexpr std::array<KeyRow, 2> kCoreLabels = {{
     {kPods, "app", {Treatment::kRead}},
     {kPods, "pod-template-hash", {Treatment::kRead}},
 }};
 
-constexpr std::array<FieldRow, 61> kFields = {{
+constexpr std::array<FieldRow, 61> kCoreFields = {{
     {"Pod", "spec.activeDeadlineSeconds", {Treatment::kRead}},
     {"Pod", "spec.affinity", {Treatment::kRead}},
     {"Pod", "spec.automountServiceAccountToken", {Treatment::kHarmless}},
@@ -101,6 +101,6 @@ constexpr std::array<FieldRow, 61> kFields = {{
 
 }  // namespace
 
-const Dialect kCore = {"Kubernetes", "", "core apps batch", kAnnotations, kLabels, {}, kFields};
+const Dialect kCore = {"Kubernetes", "", "core apps batch", kCoreAnnotations, kCoreLabels, {}, kCoreFields};
 
 }  // namespace muster::kubernetes::known

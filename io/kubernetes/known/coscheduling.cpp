@@ -9,18 +9,18 @@ namespace {
 
 constexpr std::string_view kNuma = "on which nodes pods fit by NUMA zone";
 
-constexpr std::array<KeyRow, 1> kAnnotations = {{
+constexpr std::array<KeyRow, 1> kCoschedulingAnnotations = {{
     {kPods | kGroups, "pod-group.scheduling.sigs.k8s.io/match-policy", {Treatment::kRead}},
 }};
 
-constexpr std::array<KeyRow, 4> kLabels = {{
+constexpr std::array<KeyRow, 4> kCoschedulingLabels = {{
     {kPods, "pod-group.scheduling.sigs.k8s.io/min-available", {Treatment::kRead}},
     {kPods, "pod-group.scheduling.sigs.k8s.io/name", {Treatment::kRead}},
     {kOwners, "scheduling.x-k8s.io/pod-group", {Treatment::kHarmless}},
     {kPods, "scheduling.x-k8s.io/pod-group", {Treatment::kRead}},
 }};
 
-constexpr std::array<FieldRow, 11> kFields = {{
+constexpr std::array<FieldRow, 11> kCoschedulingFields = {{
     {"PodGroup", "spec.minMember", {Treatment::kRead}},
     {"PodGroup", "spec.minResources", {Treatment::kRead}},
     {"PodGroup", "spec.priorityClassName", {Treatment::kRead}},
@@ -40,9 +40,9 @@ const Dialect kCoscheduling = {"Coscheduling",
                                "scheduling.x-k8s.io scheduling.sigs.k8s.io",
                                "scheduling.x-k8s.io scheduling.sigs.k8s.io topology.node.k8s.io "
                                "appgroup.diktyo.x-k8s.io networktopology.diktyo.x-k8s.io",
-                               kAnnotations,
-                               kLabels,
+                               kCoschedulingAnnotations,
+                               kCoschedulingLabels,
                                {},
-                               kFields};
+                               kCoschedulingFields};
 
 }  // namespace muster::kubernetes::known

@@ -11,7 +11,7 @@ constexpr std::string_view kShare = "which GPUs its pods share";
 constexpr std::string_view kShares = "how fairly queues share these devices";
 constexpr std::string_view kClaims = "which devices pods get";
 
-constexpr std::array<KeyRow, 5> kAnnotations = {{
+constexpr std::array<KeyRow, 5> kDeviceAnnotations = {{
     {kPods, "ALIYUN_COM_GPU_MEM_IDX", {Treatment::kRead}},
     {kNodes, "nvidia.com/*", {Treatment::kHarmless}},
     {kOwners, "nvidia.com/*", {Treatment::kHarmless}},
@@ -19,7 +19,7 @@ constexpr std::array<KeyRow, 5> kAnnotations = {{
     {kPods, "tencent.com/predicate-gpu-idx-0", {Treatment::kRead}},
 }};
 
-constexpr std::array<KeyRow, 8> kLabels = {{
+constexpr std::array<KeyRow, 8> kDeviceLabels = {{
     {kNodes, "nvidia.com/*", {Treatment::kHarmless}},
     {kOwners, "nvidia.com/*", {Treatment::kHarmless}},
     {kPods, "nvidia.com/*", {Treatment::kHarmless}},
@@ -40,7 +40,7 @@ constexpr std::array<KeyRow, 7> kResources = {{
     {kPods, "tencent.com/vcuda-memory", {Treatment::kRead}},
 }};
 
-constexpr std::array<FieldRow, 11> kFields = {{
+constexpr std::array<FieldRow, 11> kDeviceFields = {{
     {"ResourceClaim", "", {Treatment::kHarmless}},
     {"ResourceClaim", "spec", {Treatment::kHarmless}},
     {"ResourceClaimTemplate", "", {Treatment::kHarmless}},
@@ -58,7 +58,8 @@ constexpr std::array<FieldRow, 11> kFields = {{
 
 }  // namespace
 
-const Dialect kDevices = {"Devices", "nvidia.com resource.k8s.io", "resource.k8s.io", kAnnotations, kLabels, kResources,
-                          kFields};
+const Dialect kDevices = {
+    "Devices",    "nvidia.com resource.k8s.io", "resource.k8s.io", kDeviceAnnotations, kDeviceLabels, kResources,
+    kDeviceFields};
 
 }  // namespace muster::kubernetes::known

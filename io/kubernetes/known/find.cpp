@@ -282,7 +282,7 @@ void append_json(json::JsonValue value, std::string& out) {
 }
 
 // Cut between characters.
-std::string text_of(json::JsonValue value) {
+std::string value_text(json::JsonValue value) {
   std::string text;
   append_json(value, text);
   if (text.size() <= kMostValue) return text;
@@ -402,11 +402,11 @@ class Finder {
   void tell(Place place, std::string_view key, json::JsonValue value, const Rule* rule) {
     if (rule != nullptr && rule->treatment <= Treatment::kHarmless) return;
     if (is_absent(value)) return;
-    if (rule != nullptr && !rule->unless.empty() && has_word(rule->unless, text_of(value), '|')) return;
+    if (rule != nullptr && !rule->unless.empty() && has_word(rule->unless, value_text(value), '|')) return;
     if (rule != nullptr && !rule->unless_key.empty() && has_key(rule->unless_key)) return;
     const bool has_it = std::ranges::any_of(
         out_, [&](const Unread& told) { return told.place == place && told.key == key && told.rule == rule; });
-    if (!has_it) out_.push_back({place, std::string(key), text_of(value), rule});
+    if (!has_it) out_.push_back({place, std::string(key), value_text(value), rule});
   }
 
   bool has_key(std::string_view key) const {

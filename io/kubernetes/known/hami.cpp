@@ -11,7 +11,7 @@ constexpr std::string_view kCards = "which cards its pods may have";
 constexpr std::string_view kPart = "which part of a card its pods get";
 constexpr std::string_view kSplit = "how many pods share a card";
 
-constexpr std::array<KeyRow, 56> kAnnotations = {{
+constexpr std::array<KeyRow, 56> kHamiAnnotations = {{
     {kNodes, "4pd.io/node-nvidia-register", {Treatment::kRead}},
     {kAll, "4pd.io/vgpu-ids-new", {Treatment::kRead}},
     {kAll, "hami.io/amd-devices-allocated", {Treatment::kHarmless}},
@@ -70,7 +70,7 @@ constexpr std::array<KeyRow, 56> kAnnotations = {{
     {kPods, "nvidia.com/vgpu-mode", {Treatment::kHeld, kSplit, "hami-core"}},
 }};
 
-constexpr std::array<KeyRow, 35> kLabels = {{
+constexpr std::array<KeyRow, 35> kHamiLabels = {{
     {kAll, "hami.io/amd-devices-allocated", {Treatment::kHarmless}},
     {kAll, "hami.io/amd-devices-to-allocate", {Treatment::kHarmless}},
     {kAll, "hami.io/aws-neuron-devices-allocated", {Treatment::kHarmless}},
@@ -135,6 +135,6 @@ constexpr std::array<KeyRow, 22> kResources = {{
 
 }  // namespace
 
-const Dialect kHami = {"HAMi", "hami.io", "", kAnnotations, kLabels, kResources, {}};
+const Dialect kHami = {"HAMi", "hami.io", "", kHamiAnnotations, kHamiLabels, kResources, {}};
 
 }  // namespace muster::kubernetes::known

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kDomain = "in which topology domain its pods must be, and which pods share it";
 
-constexpr std::array<KeyRow, 20> kAnnotations = {{
+constexpr std::array<KeyRow, 20> kJobSetAnnotations = {{
     {kTemplates, "alpha.jobset.sigs.k8s.io/exclusive-topology", {Treatment::kHeld, kDomain}},
     {kLivePods | kOwners, "alpha.jobset.sigs.k8s.io/exclusive-topology", {Treatment::kHarmless}},
     {kAll, "alpha.jobset.sigs.k8s.io/node-selector", {Treatment::kHarmless}},
@@ -32,7 +32,7 @@ constexpr std::array<KeyRow, 20> kAnnotations = {{
     {kAll, "jobset.sigs.k8s.io/restart-attempt", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<KeyRow, 20> kLabels = {{
+constexpr std::array<KeyRow, 20> kJobSetLabels = {{
     {kAll, "alpha.jobset.sigs.k8s.io/namespaced-job", {Treatment::kHarmless}},
     {kAll, "alpha.jobset.sigs.k8s.io/no-schedule", {Treatment::kHarmless}},
     {kAll, "jobset.sigs.k8s.io/coordinator", {Treatment::kHarmless}},
@@ -55,7 +55,7 @@ constexpr std::array<KeyRow, 20> kLabels = {{
     {kAll, "jobset.sigs.k8s.io/restart-attempt", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<FieldRow, 14> kFields = {{
+constexpr std::array<FieldRow, 14> kJobSetFields = {{
     {"JobSet", "spec.coordinator", {Treatment::kHarmless}},
     {"JobSet", "spec.failurePolicy", {Treatment::kHarmless}},
     {"JobSet", "spec.managedBy", {Treatment::kHarmless}},
@@ -74,7 +74,8 @@ constexpr std::array<FieldRow, 14> kFields = {{
 
 }  // namespace
 
-const Dialect kJobSet = {"JobSet", "jobset.sigs.k8s.io jobset.x-k8s.io", "jobset.x-k8s.io", kAnnotations, kLabels, {},
-                         kFields};
+const Dialect kJobSet = {
+    "JobSet",     "jobset.sigs.k8s.io jobset.x-k8s.io", "jobset.x-k8s.io", kJobSetAnnotations, kJobSetLabels, {},
+    kJobSetFields};
 
 }  // namespace muster::kubernetes::known

@@ -12,7 +12,7 @@ constexpr std::string_view kNuma = "on which node its pods fit by NUMA zone";
 constexpr std::string_view kTogether = "how many pods must start together";
 constexpr std::string_view kPacked = "on which nodes pods are packed";
 
-constexpr std::array<KeyRow, 29> kAnnotations = {{
+constexpr std::array<KeyRow, 29> kKaiAnnotations = {{
     {kPods, "gpu-fraction", {Treatment::kRead}},
     {kPods, "gpu-fraction-container-name", {Treatment::kHarmless}},
     {kPods, "gpu-fraction-num-devices", {Treatment::kRead}},
@@ -44,7 +44,7 @@ constexpr std::array<KeyRow, 29> kAnnotations = {{
     {kAll, "runai/shared-gpu-configmap", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<KeyRow, 20> kLabels = {{
+constexpr std::array<KeyRow, 20> kKaiLabels = {{
     {kAll, "kai.scheduler/accounting", {Treatment::kHarmless}},
     {kPods | kOwners, "kai.scheduler/batch-min-member", {Treatment::kHeld, kTogether, "1", kGroup}},
     {kNodes | kPods | kGroups | kOwners | kQueues, "kai.scheduler/node-pool", {Treatment::kRead}},
@@ -67,7 +67,7 @@ constexpr std::array<KeyRow, 20> kLabels = {{
     {kOwners, "runai/queue", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<FieldRow, 47> kFields = {{
+constexpr std::array<FieldRow, 47> kKaiFields = {{
     {"PodGroup", "spec.markUnschedulable", {Treatment::kHarmless}},
     {"PodGroup", "spec.minMember", {Treatment::kRead}},
     {"PodGroup", "spec.minSubGroup", {Treatment::kRead}},
@@ -119,8 +119,12 @@ constexpr std::array<FieldRow, 47> kFields = {{
 
 }  // namespace
 
-const Dialect kKai = {
-    "KAI",  "kai.scheduler run.ai runai runai-gpu-group", "scheduling.run.ai kai.scheduler", kAnnotations, kLabels, {},
-    kFields};
+const Dialect kKai = {"KAI",
+                      "kai.scheduler run.ai runai runai-gpu-group",
+                      "scheduling.run.ai kai.scheduler",
+                      kKaiAnnotations,
+                      kKaiLabels,
+                      {},
+                      kKaiFields};
 
 }  // namespace muster::kubernetes::known

@@ -14,7 +14,7 @@ constexpr std::string_view kRoom = "for which pods room is kept";
 constexpr std::string_view kNuma = "on which nodes pods fit by NUMA zone";
 constexpr std::string_view kQuota = "how much the queue may use";
 
-constexpr std::array<KeyRow, 144> kAnnotations = {{
+constexpr std::array<KeyRow, 144> kKoordinatorAnnotations = {{
     {kAll, "config.koordinator.sh/controller-managed", {Treatment::kHarmless}},
     {kAll, "config.koordinator.sh/skip-update-resources", {Treatment::kHarmless}},
     {kAll, "descheduler.koordinator.sh/passed-arbitration", {Treatment::kHarmless}},
@@ -175,7 +175,7 @@ constexpr std::array<KeyRow, 144> kAnnotations = {{
     {kNodes, "scheduling.koordinator.sh/usage-thresholds", {Treatment::kHeld, "whether pods may go to the node"}},
 }};
 
-constexpr std::array<KeyRow, 95> kLabels = {{
+constexpr std::array<KeyRow, 95> kKoordinatorLabels = {{
     {kAll, "config.koordinator.sh/controller-managed", {Treatment::kHarmless}},
     {kAll, "config.koordinator.sh/skip-update-resources", {Treatment::kHarmless}},
     {kAll, "descheduler.koordinator.sh/passed-arbitration", {Treatment::kHarmless}},
@@ -298,7 +298,7 @@ constexpr std::array<KeyRow, 10> kResources = {{
     {kPods, "kubernetes.io/batch-cpu", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<FieldRow, 25> kFields = {{
+constexpr std::array<FieldRow, 25> kKoordinatorFields = {{
     {"Reservation", "", {Treatment::kIgnored, kRoom}},
     {"Reservation", "spec", {Treatment::kIgnored, kRoom}},
     {"ElasticQuotaProfile", "", {Treatment::kIgnored, kQuota}},
@@ -332,9 +332,9 @@ const Dialect kKoordinator = {
     "Koordinator",
     "koordinator.sh",
     "scheduling.koordinator.sh quota.koordinator.sh config.koordinator.sh slo.koordinator.sh analysis.koordinator.sh",
-    kAnnotations,
-    kLabels,
+    kKoordinatorAnnotations,
+    kKoordinatorLabels,
     kResources,
-    kFields};
+    kKoordinatorFields};
 
 }  // namespace muster::kubernetes::known

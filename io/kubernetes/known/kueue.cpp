@@ -13,7 +13,7 @@ constexpr std::string_view kChecks = "when its pods may start, and in which clus
 constexpr std::string_view kTogether = "how many pods must start together";
 constexpr std::string_view kWhen = "when its pods may start";
 
-constexpr std::array<KeyRow, 50> kAnnotations = {{
+constexpr std::array<KeyRow, 50> kKueueAnnotations = {{
     {kAll, "kueue.x-k8s.io/_UNTRACKED_VALUE_", {Treatment::kHarmless}},
     {kAll, "kueue.x-k8s.io/admission", {Treatment::kHarmless}},
     {kPods | kOwners | kGroups, "kueue.x-k8s.io/admission-gated-by", {Treatment::kRead}},
@@ -68,7 +68,7 @@ constexpr std::array<KeyRow, 50> kAnnotations = {{
     {kAll, "provreq.kueue.x-k8s.io/*", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<KeyRow, 26> kLabels = {{
+constexpr std::array<KeyRow, 26> kKueueLabels = {{
     {kAll, "kueue.x-k8s.io/_UNTRACKED_VALUE_", {Treatment::kHarmless}},
     {kAll, "kueue.x-k8s.io/admission", {Treatment::kHarmless}},
     {kAll, "kueue.x-k8s.io/cluster-queue-name", {Treatment::kHarmless}},
@@ -97,7 +97,7 @@ constexpr std::array<KeyRow, 26> kLabels = {{
     {kAll, "kueue.x-k8s.io/workloadpriorityclass", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<FieldRow, 58> kFields = {{
+constexpr std::array<FieldRow, 58> kKueueFields = {{
     {"ClusterQueue", "spec.admissionChecks", {Treatment::kIgnored, kChecks}},
     {"ClusterQueue", "spec.admissionChecksStrategy", {Treatment::kIgnored, kChecks}},
     {"ClusterQueue", "spec.admissionScope", {Treatment::kIgnored, "which gangs start first"}},
@@ -166,7 +166,8 @@ constexpr std::array<FieldRow, 58> kFields = {{
 
 }  // namespace
 
-const Dialect kKueue = {"Kueue", "kueue.x-k8s.io", "kueue.x-k8s.io visibility.kueue.x-k8s.io", kAnnotations, kLabels,
-                        {},      kFields};
+const Dialect kKueue = {"Kueue",           "kueue.x-k8s.io", "kueue.x-k8s.io visibility.kueue.x-k8s.io",
+                        kKueueAnnotations, kKueueLabels,     {},
+                        kKueueFields};
 
 }  // namespace muster::kubernetes::known

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kDomain = "in which topology domain its pods must be, and which pods share it";
 
-constexpr std::array<KeyRow, 17> kAnnotations = {{
+constexpr std::array<KeyRow, 17> kLeaderWorkerSetAnnotations = {{
     {kAll, "disaggregatedset.x-k8s.io/initial-replicas", {Treatment::kHarmless}},
     {kAll, "disaggregatedset.x-k8s.io/name", {Treatment::kHarmless}},
     {kAll, "disaggregatedset.x-k8s.io/revision", {Treatment::kHarmless}},
@@ -29,7 +29,7 @@ constexpr std::array<KeyRow, 17> kAnnotations = {{
     {kAll, "leaderworkerset.sigs.k8s.io/subgroup-size", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<KeyRow, 11> kLabels = {{
+constexpr std::array<KeyRow, 11> kLeaderWorkerSetLabels = {{
     {kAll, "disaggregatedset.x-k8s.io/name", {Treatment::kHarmless}},
     {kAll, "disaggregatedset.x-k8s.io/revision", {Treatment::kHarmless}},
     {kAll, "disaggregatedset.x-k8s.io/role", {Treatment::kHarmless}},
@@ -43,7 +43,7 @@ constexpr std::array<KeyRow, 11> kLabels = {{
     {kAll, "leaderworkerset.sigs.k8s.io/worker-index", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<FieldRow, 19> kFields = {{
+constexpr std::array<FieldRow, 19> kLeaderWorkerSetFields = {{
     {"LeaderWorkerSet", "spec.leaderWorkerTemplate.leaderTemplate", {Treatment::kRead}},
     {"LeaderWorkerSet", "spec.leaderWorkerTemplate.persistentVolumeClaimRetentionPolicy", {Treatment::kHarmless}},
     {"LeaderWorkerSet", "spec.leaderWorkerTemplate.restartPolicy", {Treatment::kHarmless}},
@@ -72,9 +72,9 @@ constexpr std::array<FieldRow, 19> kFields = {{
 const Dialect kLeaderWorkerSet = {"LeaderWorkerSet",
                                   "leaderworkerset.sigs.k8s.io leaderworkerset.x-k8s.io disaggregatedset.x-k8s.io",
                                   "leaderworkerset.x-k8s.io disaggregatedset.x-k8s.io",
-                                  kAnnotations,
-                                  kLabels,
+                                  kLeaderWorkerSetAnnotations,
+                                  kLeaderWorkerSetLabels,
                                   {},
-                                  kFields};
+                                  kLeaderWorkerSetFields};
 
 }  // namespace muster::kubernetes::known

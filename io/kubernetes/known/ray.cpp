@@ -7,7 +7,7 @@ namespace muster::kubernetes::known {
 
 namespace {
 
-constexpr std::array<KeyRow, 30> kAnnotations = {{
+constexpr std::array<KeyRow, 30> kRayAnnotations = {{
     {kAll, "ray.io/cluster", {Treatment::kHarmless}},
     {kAll, "ray.io/cronjob-name", {Treatment::kHarmless}},
     {kAll, "ray.io/cronjob-scheduled-timestamp", {Treatment::kHarmless}},
@@ -40,7 +40,7 @@ constexpr std::array<KeyRow, 30> kAnnotations = {{
     {kAll, "ray.io/worker-group-replica-name", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<KeyRow, 32> kLabels = {{
+constexpr std::array<KeyRow, 32> kRayLabels = {{
     {kLivePods | kOwners, "ray.io/gang-scheduling-enabled", {Treatment::kHarmless}},
     {kAll, "ray.io/cluster", {Treatment::kHarmless}},
     {kAll, "ray.io/cronjob-name", {Treatment::kHarmless}},
@@ -75,7 +75,7 @@ constexpr std::array<KeyRow, 32> kLabels = {{
     {kAll, "ray.io/worker-group-replica-name", {Treatment::kHarmless}},
 }};
 
-constexpr std::array<FieldRow, 56> kFields = {{
+constexpr std::array<FieldRow, 56> kRayFields = {{
     {"RayCluster", "spec.autoscalerOptions", {Treatment::kHarmless}},
     {"RayCluster", "spec.enableInTreeAutoscaling", {Treatment::kRead}},
     {"RayCluster", "spec.gcsFaultToleranceOptions", {Treatment::kHarmless}},
@@ -136,6 +136,6 @@ constexpr std::array<FieldRow, 56> kFields = {{
 
 }  // namespace
 
-const Dialect kRay = {"Ray", "ray.io", "ray.io", kAnnotations, kLabels, {}, kFields};
+const Dialect kRay = {"Ray", "ray.io", "ray.io", kRayAnnotations, kRayLabels, {}, kRayFields};
 
 }  // namespace muster::kubernetes::known

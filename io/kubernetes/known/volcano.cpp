@@ -13,7 +13,7 @@ constexpr std::string_view kCard = "which GPUs its pods may have";
 constexpr std::string_view kGroup = "scheduling.k8s.io/group-name";
 constexpr std::string_view kEvicted = "whether its pods may be evicted";
 
-constexpr std::array<KeyRow, 78> kAnnotations = {{
+constexpr std::array<KeyRow, 78> kVolcanoAnnotations = {{
     {kNodes, "node.volcano.sh/warmup", {Treatment::kHarmless}},
     {kGroups | kOthers | kNodes | kQueues, "scheduling.k8s.io/group-name", {Treatment::kHarmless}},
     {kOwners, "scheduling.k8s.io/group-name", {Treatment::kRead}},
@@ -102,7 +102,7 @@ constexpr std::array<KeyRow, 78> kAnnotations = {{
     {kPods, "volcano.sh/vgpu-use-gpuuuid", {Treatment::kHeld, kCard}},
 }};
 
-constexpr std::array<KeyRow, 22> kLabels = {{
+constexpr std::array<KeyRow, 22> kVolcanoLabels = {{
     {kAll, "volcano.sh/burst-name", {Treatment::kHarmless}},
     {kGroups, "volcano.sh/cooldown-time", {Treatment::kHarmless}},
     {kPods, "volcano.sh/cooldown-time", {Treatment::kRead}},
@@ -138,7 +138,7 @@ constexpr std::array<KeyRow, 8> kResources = {{
     {kPods | kNodes, "volcano.sh/vgpu-number", {Treatment::kRead}},
 }};
 
-constexpr std::array<FieldRow, 55> kFields = {{
+constexpr std::array<FieldRow, 55> kVolcanoFields = {{
     {"PodGroup", "spec.minMember", {Treatment::kRead}},
     {"PodGroup", "spec.minResources", {Treatment::kRead}},
     {"PodGroup", "spec.minTaskMember", {Treatment::kRead}},
@@ -202,9 +202,9 @@ const Dialect kVolcano = {"Volcano",
                           "volcano.sh",
                           "scheduling.volcano.sh batch.volcano.sh topology.volcano.sh nodeinfo.volcano.sh "
                           "flow.volcano.sh shard.volcano.sh config.volcano.sh",
-                          kAnnotations,
-                          kLabels,
+                          kVolcanoAnnotations,
+                          kVolcanoLabels,
                           kResources,
-                          kFields};
+                          kVolcanoFields};
 
 }  // namespace muster::kubernetes::known

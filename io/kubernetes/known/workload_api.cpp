@@ -7,7 +7,7 @@ namespace muster::kubernetes::known {
 
 namespace {
 
-constexpr std::array<FieldRow, 22> kFields = {{
+constexpr std::array<FieldRow, 22> kWorkloadApiFields = {{
     {"PodGroup", "spec.disruptionMode", {Treatment::kRead}},
     {"PodGroup", "spec.parentCompositePodGroupName", {Treatment::kHeld, "how many groups start together"}},
     {"PodGroup", "spec.podGroupTemplateRef", {Treatment::kHarmless}},
@@ -34,6 +34,6 @@ constexpr std::array<FieldRow, 22> kFields = {{
 
 }  // namespace
 
-const Dialect kWorkloadApi = {"Workload API", "scheduling.k8s.io", "scheduling.k8s.io", {}, {}, {}, kFields};
+const Dialect kWorkloadApi = {"Workload API", "scheduling.k8s.io", "scheduling.k8s.io", {}, {}, {}, kWorkloadApiFields};
 
 }  // namespace muster::kubernetes::known

@@ -11,7 +11,7 @@ constexpr std::string_view kTogether = "how many pods must start together";
 constexpr std::string_view kQueue = "the queue of its pods";
 constexpr std::string_view kQuota = "how much pods of the namespace may use";
 
-constexpr std::array<KeyRow, 17> kAnnotations = {{
+constexpr std::array<KeyRow, 17> kYuniKornAnnotations = {{
     {kAll, "internal.yunikorn.apache.org/placeholder", {Treatment::kRead}},
     {kOthers, "yunikorn.apache.org/allow-preemption", {Treatment::kRead}},
     {kPods | kOwners, "yunikorn.apache.org/app-id", {Treatment::kRead}},
@@ -31,7 +31,7 @@ constexpr std::array<KeyRow, 17> kAnnotations = {{
     {kPods | kOwners, "yunikorn.apache.org/task-groups", {Treatment::kRead}},
 }};
 
-constexpr std::array<KeyRow, 3> kLabels = {{
+constexpr std::array<KeyRow, 3> kYuniKornLabels = {{
     {kAll, "internal.yunikorn.apache.org/placeholder", {Treatment::kRead}},
     {kPods | kOwners, "yunikorn.apache.org/app-id", {Treatment::kRead}},
     {kPods | kOwners, "yunikorn.apache.org/queue", {Treatment::kIgnored, kQueue}},
@@ -39,6 +39,6 @@ constexpr std::array<KeyRow, 3> kLabels = {{
 
 }  // namespace
 
-const Dialect kYuniKorn = {"YuniKorn", "yunikorn.apache.org", "", kAnnotations, kLabels, {}, {}};
+const Dialect kYuniKorn = {"YuniKorn", "yunikorn.apache.org", "", kYuniKornAnnotations, kYuniKornLabels, {}, {}};
 
 }  // namespace muster::kubernetes::known

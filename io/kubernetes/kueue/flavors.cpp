@@ -12,11 +12,11 @@ namespace {
 
 using NodeLabels = std::map<std::string_view, std::string_view>;
 
-struct Toleration {
+struct FlavorToleration {
   std::string_view key, op, value, effect;
 };
 
-bool read_toleration(KubernetesReading& in, json::JsonValue element, Toleration& out) {
+bool read_toleration(KubernetesReading& in, json::JsonValue element, FlavorToleration& out) {
   static constexpr std::array<std::string_view, 4> kKeys = {"effect", "key", "operator", "value"};
   std::array<json::JsonValue, 4> found;
   return in.expect(element, json::JsonKind::kObject) && in.take(element, kKeys, found) &&
@@ -24,7 +24,7 @@ bool read_toleration(KubernetesReading& in, json::JsonValue element, Toleration&
          in.text(found[3], out.value);
 }
 
-bool read_tolerations(KubernetesReading& in, json::JsonValue list, std::vector<Toleration>& out) {
+bool read_tolerations(KubernetesReading& in, json::JsonValue list, std::vector<FlavorToleration>& out) {
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
   if (!has_any) return true;
@@ -107,7 +107,7 @@ bool KueueFlavors::read_taints(KubernetesReading& in, json::JsonValue list, std:
 bool KueueFlavors::add(KubernetesReading& in, const KubernetesObject& object) {
   static constexpr std::array<std::string_view, 4> kKeys = {"nodeLabels", "nodeTaints", "tolerations", "topologyName"};
   std::array<json::JsonValue, 4> found;
-  std::vector<Toleration> tolerations;
+  std::vector<FlavorToleration> tolerations;
   Flavor flavor;
   if (!in.take(object.spec, kKeys, found) || !read_taints(in, found[1], flavor.taints) ||
       !read_tolerations(in, found[2], tolerations) || !in.text(found[3], flavor.topology)) {
@@ -135,13 +135,13 @@ bool KueueFlavors::admits(KubernetesReading& in, const Flavor& flavor, const Kue
                           const KubernetesPod& pod, bool& out) const {
   const GroupLabels& labels = pod.membership.labels;
   const bool asks_topology = !labels.kueue_required.empty() || !labels.kueue_preferred.empty();
-  std::vector<Toleration> tolerations;
+  std::vector<FlavorToleration> tolerations;
   if (!read_tolerations(in, pod.constraints.tolerations, tolerations) ||
       !read_tolerations(in, flavor.tolerations, tolerations)) {
     return false;
   }
   const auto is_tolerated = [&](const Taint& taint) {
-    return std::ranges::any_of(tolerations, [&](const Toleration& one) {
+    return std::ranges::any_of(tolerations, [&](const FlavorToleration& one) {
       if (!one.effect.empty() && one.effect != taint.effect) return false;
       if (!one.key.empty() && one.key != taint.key) return false;
       return one.op == "Exists" || (one.op == "Equal" || one.op.empty() ? one.value == taint.value : false);

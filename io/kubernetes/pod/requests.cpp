@@ -48,7 +48,7 @@ bool read_amount(KubernetesReading& reading, json::JsonValue value, Billionths& 
   return true;
 }
 
-bool read_list(KubernetesReading& reading, json::JsonValue object, RequestedAmounts& out) {
+bool read_amounts(KubernetesReading& reading, json::JsonValue object, RequestedAmounts& out) {
   if (!object) return true;
   if (!reading.expect(object, json::JsonKind::kObject)) return false;
   for (const json::JsonMember member : object.members()) {
@@ -67,8 +67,8 @@ struct ResourceLists {
 bool read_lists(KubernetesReading& reading, json::JsonValue resources, ResourceLists& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"limits", "requests"};
   std::array<json::JsonValue, 2> found;
-  return reading.take(resources, kKeys, found) && read_list(reading, found[0], out.limits) &&
-         read_list(reading, found[1], out.requests);
+  return reading.take(resources, kKeys, found) && read_amounts(reading, found[0], out.limits) &&
+         read_amounts(reading, found[1], out.requests);
 }
 
 struct Container {
@@ -100,7 +100,7 @@ bool read_given(KubernetesReading& reading, json::JsonValue status, Given& out) 
   std::array<json::JsonValue, 3> found;
   ResourceLists actual;
   if (!reading.expect(status, json::JsonKind::kObject) || !reading.take(status, kKeys, found) ||
-      !read_list(reading, found[0], out.allocated) || !reading.text(found[1], out.name) ||
+      !read_amounts(reading, found[0], out.allocated) || !reading.text(found[1], out.name) ||
       !read_lists(reading, found[2], actual)) {
     return false;
   }
@@ -238,7 +238,7 @@ bool sum_requests(KubernetesReading& reading, const RequestParts& parts, Request
   }
   if (parts.resources && !apply_whole_pod(reading, parts.resources, resize, out)) return false;
   RequestedAmounts overhead;
-  if (!read_list(reading, parts.overhead, overhead)) return false;
+  if (!read_amounts(reading, parts.overhead, overhead)) return false;
   add_to(out, overhead);
   return true;
 }

@@ -239,7 +239,7 @@ namespace {
 constexpr std::string_view kVolcano = "volcano", kCoscheduling = "scheduler-plugins-scheduler";
 
 // The label or annotation of the object as it acts, else of the object of the input.
-std::string_view text_of(const PodMaker& maker, std::string_view part, std::string_view key) {
+std::string_view text_with(const PodMaker& maker, std::string_view part, std::string_view key) {
   const std::string_view own = text_in(maker.object.metadata, part, key);
   return own.empty() ? text_in(maker.source.metadata, part, key) : own;
 }
@@ -285,7 +285,7 @@ GangSystem system_of(KubernetesReading& in, const PodMaker& maker, std::string_v
       break;
     case GangMaker::kRay:
       if (scheduler != kVolcano && scheduler != in.kai.scheduler &&
-          !text_of(maker, "labels", "ray.io/gang-scheduling-enabled").empty()) {
+          !text_with(maker, "labels", "ray.io/gang-scheduling-enabled").empty()) {
         return GangSystem::kCoscheduling;
       }
       break;
@@ -314,9 +314,9 @@ std::int64_t members_of(const PodMaker& maker) {
 
 std::string_view volcano_queue(const PodMaker& maker) {
   if (!maker.policy.queue.empty()) return maker.policy.queue;
-  const std::string_view annotated = text_of(maker, "annotations", kVolcanoQueueAnnotation);
+  const std::string_view annotated = text_with(maker, "annotations", kVolcanoQueueAnnotation);
   if (!annotated.empty()) return annotated;
-  const std::string_view labelled = text_of(maker, "labels", "volcano.sh/queue-name");
+  const std::string_view labelled = text_with(maker, "labels", "volcano.sh/queue-name");
   if (!labelled.empty()) return labelled;
   for (const PodRole& role : maker.roles) {
     const std::string_view of_pods = text_in(role.metadata, "annotations", kVolcanoQueueAnnotation);
@@ -385,7 +385,7 @@ std::string_view default_scheduler(const PodMaker& maker) {
     return name && name.is(json::JsonKind::kString) ? name.string() : kVolcano;
   }
   if (maker.row->gang != GangMaker::kRay) return {};
-  const std::string_view name = text_of(maker, "labels", "ray.io/scheduler-name");
+  const std::string_view name = text_with(maker, "labels", "ray.io/scheduler-name");
   return name == "scheduler-plugins" ? kCoscheduling : name;
 }
 

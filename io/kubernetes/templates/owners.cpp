@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kSetLabel = "leaderworkerset.sigs.k8s.io/name";
 
 // The controller among the owners of an object, else the first of them.
-bool read_controller(KubernetesReading& in, const KubernetesObject& object, std::string_view& kind,
-                     std::string_view& name) {
+bool read_controller_of(KubernetesReading& in, const KubernetesObject& object, std::string_view& kind,
+                        std::string_view& name) {
   json::JsonValue owners;
   return in.take(object.metadata, "ownerReferences", owners) && read_controller(in, owners, kind, name);
 }
@@ -44,7 +44,7 @@ bool KubernetesOwners::add(KubernetesReading& in, KubernetesKind kind, const Kub
   std::string_view controller_kind, controller_name;
   if (!in.take(object.metadata, "labels", labels) || !in.take(labels, label_keys, queues) ||
       !in.text(queues[0], owner.kueue_queue) || !in.text(queues[1], owner.kai_queue) ||
-      !read_controller(in, object, controller_kind, controller_name)) {
+      !read_controller_of(in, object, controller_kind, controller_name)) {
     return false;
   }
   owner.controller = {object.namespace_name, controller_kind, controller_name};

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/snapshot/snapshot.h"
-#include "solver/answers/remedies/admission.h"
+#include "solver/answers/admission.h"
 #include "solver/answers/standing.h"
 
 namespace muster::answers {

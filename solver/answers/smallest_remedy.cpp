@@ -1,4 +1,4 @@
-#include "solver/answers/remedies/smallest.h"
+#include "solver/answers/smallest_remedy.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/loss.h"
+#include "solver/answers/loss.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/draining.h"
+#include "solver/answers/draining.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@
 #include "model/problem/eviction_loss.h"
 #include "model/problem/gang_tree.h"
 #include "model/problem/next_snapshot.h"
-#include "solver/answers/capacity/loss.h"
+#include "solver/answers/loss.h"
 
 namespace muster::answers {
 namespace {

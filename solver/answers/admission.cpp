@@ -1,4 +1,4 @@
-#include "solver/answers/remedies/admission.h"
+#include "solver/answers/admission.h"
 
 #include <algorithm>
 #include <cmath>

@@ -13,7 +13,7 @@
 
 namespace muster::answers {
 
-struct ShapeRoom {
+struct ShapeCapacity {
   std::int64_t pods = 0;       // that fit at the same time
   std::int64_t in_domain = 0;  // the most of them in one domain of the level that the gang requires; `pods` if none
   std::int64_t gangs = 0;      // whole ones that fit at the same time
@@ -21,17 +21,17 @@ struct ShapeRoom {
 };
 
 // Requires a gang of equal pods without subgroups. Queues are not looked at. Cost: O(nodes x (resources + devices)).
-ShapeRoom shape_room(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang);
+ShapeCapacity shape_capacity(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang);
 
 // The same by sums over all nodes: valid, too, if pods on the nodes may be moved elsewhere. Cost: as above.
 std::int64_t gangs_by_sums(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang);
 
 // What the limits of the gang's queues, and the quotas for what is not preemptible, leave.
-struct QueueRoom {
+struct QueueSlack {
   std::int64_t gangs = 0;  // kLargest: nothing bounds them
   std::string bound_by;    // "limit: gpu", of a queue above "limit of queue \"a\": gpu"; empty: nothing
 };
 // `end`: what stays. An upper bound if the pods ask for device memory and the devices differ. Cost: O(depth).
-QueueRoom queue_room(const Problem& problem, const explain::AfterPlan& end, GangIndex gang);
+QueueSlack queue_room(const Problem& problem, const explain::AfterPlan& end, GangIndex gang);
 
 }  // namespace muster::answers

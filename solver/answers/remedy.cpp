@@ -1,4 +1,4 @@
-#include "solver/answers/remedies/remedy.h"
+#include "solver/answers/remedy.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/shape_room.h"
+#include "solver/answers/shape_capacity.h"
 
 #include <algorithm>
 #include <array>
@@ -28,13 +28,13 @@ QueueAmounts least_usage(const Problem& problem, const PodClass& pod_class) {
 
 }  // namespace
 
-ShapeRoom shape_room(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang) {
+ShapeCapacity shape_capacity(const Problem& problem, const explain::RemainingCapacity& room, GangIndex gang) {
   const Gang& asked = problem.gangs[gang];
   MUSTER_REQUIRE(!asked.pods.empty());
   const PodClass& pod_class = problem.class_of(asked.pods.front());
   const TopologyLevelIndex level = problem.groups[asked.root].required_level;
   const auto size = static_cast<std::int64_t>(asked.pods.size());
-  ShapeRoom found;
+  ShapeCapacity found;
   Indexed<DomainIndex, std::int64_t> by_domain;
   by_domain.assign(level.is_none() ? 1 : problem.topology.domains.size(), 0);
   for (const NodeIndex node : room.nodes()) {
@@ -84,12 +84,12 @@ std::int64_t gangs_by_sums(const Problem& problem, const explain::RemainingCapac
   return wanted > 0 ? std::min(gangs, devices / wanted / size) : gangs;
 }
 
-QueueRoom queue_room(const Problem& problem, const explain::AfterPlan& end, GangIndex gang) {
+QueueSlack queue_room(const Problem& problem, const explain::AfterPlan& end, GangIndex gang) {
   const Gang& asked = problem.gangs[gang];
   MUSTER_REQUIRE(!asked.pods.empty() && !asked.queue.is_none());
   const QueueAmounts one = least_usage(problem, problem.class_of(asked.pods.front()));
   const auto size = static_cast<std::int64_t>(asked.pods.size());
-  QueueRoom room{kLargest, {}};
+  QueueSlack room{kLargest, {}};
   const auto bound = [&](Amount most, Amount used, Amount amount, const std::string& by) {
     if (most == kUnlimited || amount <= 0) return;
     const std::int64_t gangs = std::max<Amount>(0, most - used) / saturating_multiply(amount, size);

@@ -4,7 +4,7 @@
 // What waits now comes first: the question is asked of the cluster as it is once the next plan has been carried out.
 // Two numbers for each answer:
 // - found: so many start in a plan that the referee has checked;
-// - bound: in no plan start more. Counted node by node (solver/answers/capacity/shape_room.h) and by the limits of the
+// - bound: in no plan start more. Counted node by node (solver/answers/shape_capacity.h) and by the limits of the
 // queues;
 //   with evictions, of the cluster without all that may be evicted, and by sums without moves, too.
 #pragma once
@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "model/explain/codes.h"
-#include "solver/answers/capacity/loss.h"
-#include "solver/answers/capacity/shape_room.h"
 #include "solver/answers/experiment.h"
+#include "solver/answers/loss.h"
+#include "solver/answers/shape_capacity.h"
 
 namespace muster::answers {
 
@@ -41,7 +41,7 @@ struct FitCount {
 struct QueueFits {
   std::vector<std::string> queues;  // with equal answers; in the order of the snapshot
   FitCount now;                     // without evictions and moves
-  std::string bound_by;             // of `now`, if a limit or quota bounds it and not the room: see QueueRoom
+  std::string bound_by;             // of `now`, if a limit or quota bounds it and not the room: see QueueSlack
   bool has_policy = false;          // the policy allows evictions or moves, and there was time for them
   FitCount with_policy;
   Loss loss;  // of with_policy
@@ -58,7 +58,7 @@ struct NoFit {
 // In the cluster as it is after the next plan.
 struct Fits {
   std::vector<QueueFits> queues;
-  ShapeRoom room;                         // that is free
+  ShapeCapacity room;                     // that is free
   NoFit none;                             // if `now` of all queues found nothing
   std::int64_t started = 0, waiting = 0;  // gangs that the next plan starts, and that wait after it
   std::int64_t runs = 0;

@@ -1,7 +1,7 @@
 // The cheapest nodes of given kinds on which a whole workload runs at the same time.
 //
 // Upper bound: numbers of nodes with which a plan, checked by the referee, places every pod. Lower bound: by patterns
-// (solver/answers/capacity/node_patterns.h). Limits and quotas of queues, priorities, timeouts and reservations are
+// (solver/answers/node_patterns.h). Limits and quotas of queues, priorities, timeouts and reservations are
 // ignored; required levels, anti-affinity and all other rules of pods hold in the plan.
 #pragma once
 

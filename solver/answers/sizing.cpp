@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/sizing.h"
+#include "solver/answers/sizing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +13,8 @@
 #include "model/base/tuning.h"
 #include "model/build/build_problem.h"
 #include "model/explain/remaining_capacity.h"
-#include "solver/answers/capacity/loss.h"
-#include "solver/answers/capacity/node_patterns.h"
+#include "solver/answers/loss.h"
+#include "solver/answers/node_patterns.h"
 
 namespace muster::answers {
 namespace {
@@ -132,7 +132,7 @@ class Searching {
 
   // All that the nodes have is 1 for each resource, for devices, and for devices that are shared by no two of these
   // pods.
-  static void add_class(const Room& at, PodClassIndex index, PatternRoom& out) {
+  static void add_class(const Room& at, PodClassIndex index, PatternCapacity& out) {
     const PodClass& pod_class = at.problem.pod_classes[index];
     const std::size_t resources = at.problem.resource_count;
     std::vector<double> total(resources + 2, 0), load(resources + 2, 0);
@@ -176,7 +176,7 @@ class Searching {
     if (question_.uses_present && own > 0) input_.present.emplace();
     std::map<std::vector<std::vector<double>>, std::size_t> known;  // equal pods, whatever their other terms
     for (const auto& [index, count] : pods) {
-      std::vector<PatternRoom> rooms(kinds + 1);
+      std::vector<PatternCapacity> rooms(kinds + 1);
       for (std::size_t kind = 0; kind < kinds; ++kind) {
         const NodeIndex node(own + kind);
         add_class({problem, empty, {&node, 1}}, index, rooms[kind]);
@@ -184,7 +184,7 @@ class Searching {
       if (input_.present) add_class({problem, present, present.nodes().first(own)}, index, rooms[kinds]);
       std::vector<std::vector<double>> key;
       bool fits = false;
-      for (const PatternRoom& room : rooms) {
+      for (const PatternCapacity& room : rooms) {
         if (room.load.empty()) continue;
         key.push_back(room.load.front());
         key.back().push_back(static_cast<double>(room.most_pods.front()));
@@ -204,7 +204,7 @@ class Searching {
     name_classes(problem);
   }
 
-  static void append(const PatternRoom& one, PatternRoom& all) {
+  static void append(const PatternCapacity& one, PatternCapacity& all) {
     all.load.push_back(one.load.front());
     all.most_pods.push_back(one.most_pods.front());
   }

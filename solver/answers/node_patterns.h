@@ -22,13 +22,13 @@ namespace muster::answers {
 
 // What one node of a kind has, or all that is free already: by class of pods, the part that one pod takes of each
 // resource, and how many pods fit if there are no others.
-struct PatternRoom {
+struct PatternCapacity {
   std::vector<std::vector<double>> load;
   std::vector<std::int64_t> most_pods;
 };
 
 struct PatternKind {
-  PatternRoom room;
+  PatternCapacity room;
   double price = 1;                  // above 0
   std::optional<std::int64_t> most;  // nodes of this kind
 };
@@ -36,7 +36,7 @@ struct PatternKind {
 struct PatternInput {
   std::vector<PatternKind> kinds;
   std::vector<std::int64_t> demand;  // pods by class, above 0
-  std::optional<PatternRoom> present;
+  std::optional<PatternCapacity> present;
 };
 
 class NodePatterns {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/change/change.h"
-#include "solver/answers/remedies/admission.h"
+#include "solver/answers/admission.h"
 
 namespace muster::answers {
 

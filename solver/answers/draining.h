@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "solver/answers/capacity/loss.h"
 #include "solver/answers/experiment.h"
+#include "solver/answers/loss.h"
 
 namespace muster::answers {
 

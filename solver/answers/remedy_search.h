@@ -11,8 +11,8 @@
 
 #include "model/base/tuning.h"
 #include "solver/answers/experiment.h"
-#include "solver/answers/remedies/remedy.h"
-#include "solver/answers/remedies/smallest.h"
+#include "solver/answers/remedy.h"
+#include "solver/answers/smallest_remedy.h"
 #include "solver/answers/standing.h"
 
 namespace muster::answers {

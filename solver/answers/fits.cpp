@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/fits.h"
+#include "solver/answers/fits.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,7 @@
 #include "model/build/build_problem.h"
 #include "model/change/hold_back.h"
 #include "model/problem/next_snapshot.h"
-#include "solver/answers/capacity/loss.h"
+#include "solver/answers/loss.h"
 
 namespace muster::answers {
 namespace {
@@ -134,10 +134,10 @@ class Counting {
     asked_ = by_name.at(name_);
     staying_ = explain::after_plan(problem_, {});
     const explain::RemainingCapacity room = explain::RemainingCapacity::after(problem_, staying_);
-    fits_.room = shape_room(problem_, room, asked_);
+    fits_.room = shape_capacity(problem_, room, asked_);
     for (std::int32_t devices = pieces; devices > 0 && !fits_.none.gpus && fits_.room.gangs == 0; --devices) {
       const GangIndex piece = by_name.at(name_ + "/" + std::to_string(devices));
-      if (shape_room(problem_, room, piece).gangs > 0) fits_.none.gpus = devices;
+      if (shape_capacity(problem_, room, piece).gangs > 0) fits_.none.gpus = devices;
     }
     const std::int64_t size = question_.shape.pods;
     if (size > 1) fits_.none.pods = std::min(fits_.room.in_domain, size - 1);
@@ -164,7 +164,7 @@ class Counting {
 
   Failure add_answer(QueueIndex queue, std::vector<QueueFits>& answers) {
     set_queue(queue);
-    const QueueRoom limit = queue_room(problem_, staying_, asked_);
+    const QueueSlack limit = queue_room(problem_, staying_, asked_);
     QueueFits answer;
     answer.queues = {std::string(problem_.queues[queue].name)};
     answer.now.bound = std::min(fits_.room.gangs, limit.gangs);
@@ -235,7 +235,7 @@ class Counting {
     auto left = static_cast<double>(open.size());
     const explain::RemainingCapacity emptied =
         explain::RemainingCapacity::after(problem_, explain::after_plan(problem_, may_leave({}, true)));
-    const std::int64_t by_nodes = shape_room(problem_, emptied, asked_).gangs;
+    const std::int64_t by_nodes = shape_capacity(problem_, emptied, asked_).gangs;
     for (std::size_t i = 0; i < queues.size(); ++i) {
       const auto [at, is_new] = known.try_emplace(signature(queues[i]));
       if (is_new) {

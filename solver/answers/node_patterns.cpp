@@ -1,4 +1,4 @@
-#include "solver/answers/capacity/node_patterns.h"
+#include "solver/answers/node_patterns.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +68,7 @@ void NodePatterns::add_column(const Pattern& pattern, bool integer, lp::Milp& ma
 }
 
 void NodePatterns::add_present(bool integer, lp::Milp& master) const {
-  const PatternRoom& present = *input_.present;
+  const PatternCapacity& present = *input_.present;
   const std::size_t first = input_.demand.size() + input_.kinds.size();
   for (std::size_t c = 0; c < input_.demand.size(); ++c) {
     if (present.most_pods[c] == 0) continue;
@@ -143,7 +143,7 @@ double NodePatterns::value_of(const Pattern& pattern, const std::vector<double>&
 
 // By price for the scarcest resource that a pod takes.
 NodePatterns::Pattern NodePatterns::greedy_pattern(std::size_t kind, const std::vector<double>& price) const {
-  const PatternRoom& room = input_.kinds[kind].room;
+  const PatternCapacity& room = input_.kinds[kind].room;
   Pattern pattern{kind, std::vector<std::int64_t>(price.size(), 0)};
   std::vector<std::size_t> order;
   std::vector<double> density(price.size(), 0);
@@ -169,7 +169,7 @@ NodePatterns::Pattern NodePatterns::greedy_pattern(std::size_t kind, const std::
 
 double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& price, double gap,
                                   const Deadline& deadline, Pattern& best) {
-  const PatternRoom& room = input_.kinds[kind].room;
+  const PatternCapacity& room = input_.kinds[kind].room;
   lp::Milp knapsack;
   for (std::size_t r = 0; r < room.load.front().size(); ++r) knapsack.add_row(-lp::kInfinity, 1);
   std::vector<std::size_t> classes;
@@ -200,7 +200,7 @@ double NodePatterns::sums(const Deadline& deadline) const {
   lp::Milp model;
   const std::size_t classes = input_.demand.size(), resources = input_.kinds.front().room.load.front().size();
   for (const std::int64_t pods : input_.demand) model.add_row(static_cast<double>(pods), lp::kInfinity);
-  const auto add_pods = [&](const PatternRoom& room, std::size_t first) {
+  const auto add_pods = [&](const PatternCapacity& room, std::size_t first) {
     for (std::size_t c = 0; c < classes; ++c) {
       if (room.most_pods[c] == 0) continue;
       std::vector<lp::Entry> entries{{static_cast<std::int32_t>(c), 1}};
