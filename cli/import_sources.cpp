@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,7 +60,7 @@ int run_import_kai_snapshot(int argc, const char* const* argv) {
       complain_of_import(escaped(remark), kExitAnswered);
     }
   }
-  return print_imported(std::move(snapshot->objects), options, remarks);
+  return print_imported(snapshot->objects, options, remarks);
 }
 
 const CommandSyntax& import_kubernetes_syntax() {
@@ -86,19 +87,23 @@ int run_import_kubernetes(int argc, const char* const* argv) {
   options.expand = settings.is_on("expand");
   std::vector<std::string> files = settings.arguments();
   if (files.empty()) files.emplace_back("-");
-  std::string text;
+  Descriptor opened;
+  std::string read;
+  std::optional<json::JsonText> text;
+  if (files.size() == 1) text = open_documents(files.front(), opened);
   for (const std::string& file : files) {
-    const auto error = read_documents(file, text);
+    if (text) break;
+    const auto error = read_documents(file, read);
     if (!error) continue;
     if (error->code != ErrorCode::kNoInput) return complain_of_import(*error, file);
     return complain_of_import(fmt::format("{}: {}", escaped(file), error->message), kExitNoInput);
   }
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+  if (!text && read.find_first_not_of(" \t\r\n") == std::string::npos) {
     return complain_of_import("the input is empty", kExitNoInput);
   }
   const bool is_now = std::ranges::find(files, "-") != files.end();
   options = with_time(options, is_now ? TimeSource::kClock : TimeSource::kObjects);
-  return print_imported(std::move(text), options, settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold);
+  return print_imported(text.value_or(read), options, settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold);
 }
 
 const CommandSyntax& import_openb_syntax() {
@@ -306,16 +311,16 @@ int complain_of_import(const InputError& error, std::string_view file) {
       kExitNoValidLine);
 }
 
-int print_imported(std::string text, const kubernetes::KubernetesOptions& options, Remarks remarks) {
-  const auto imported = kubernetes::import_kubernetes_text(
-      std::move(text), options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
+int print_imported(const json::JsonText& text, const kubernetes::KubernetesOptions& options, Remarks remarks) {
+  auto imported = kubernetes::import_kubernetes_text(
+      text, options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
   if (!imported) return complain_of_import(imported.error(), "");
   if (remarks == Remarks::kTold) {
     for (const std::string& remark : imported->remarks) complain_of_import(escaped(remark), kExitAnswered);
     for (const Warning& warning : imported->warnings)
       complain_of_import("warning: " + warning_text(warning), kExitAnswered);
   }
-  return print(imported->line + '\n', kExitAnswered);
+  return print(imported->line += '\n', kExitAnswered);
 }
 
 }  // namespace muster::cli

@@ -40,6 +40,6 @@ int complain_of_import(const InputError& error, std::string_view file);
 
 // The snapshot of a text of JSON documents on stdout, remarks on stderr. Returns the exit code.
 enum class Remarks : std::uint8_t { kTold, kQuiet };
-int print_imported(std::string text, const kubernetes::KubernetesOptions& options, Remarks remarks);
+int print_imported(const json::JsonText& text, const kubernetes::KubernetesOptions& options, Remarks remarks);
 
 }  // namespace muster::cli

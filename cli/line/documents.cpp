@@ -7,22 +7,14 @@
 #include <memory>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/json/yaml.h"
+#include "model/base/large_pages.h"
 
 namespace muster::cli {
 namespace {
-
-// Fewer page faults, which would be a good part of the time.
-void ask_for_large_pages(std::string& buffer) {
-  constexpr std::size_t kPage = 4096;
-  void* begin = buffer.data();
-  std::size_t size = buffer.capacity();
-  if (std::align(kPage, kPage, begin, size)) static_cast<void>(madvise(begin, size / kPage * kPage, MADV_HUGEPAGE));
-}
 
 // By its name, else by whether it begins as JSON does.
 bool is_yaml(std::string_view file, std::string_view text) {
@@ -68,6 +60,18 @@ std::optional<InputError> read_documents(const std::string& file, std::string& o
   }
   out += '\n';
   return std::nullopt;
+}
+
+std::optional<json::JsonText> open_documents(const std::string& file, Descriptor& opened) {
+  constexpr std::size_t kHead = 4096;
+  opened = Descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about {};
+  if (opened.get() < 0 || fstat(opened.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+  const json::JsonText text(opened.get(), static_cast<std::size_t>(about.st_size));
+  json::JsonText::Buffer buffer;
+  const std::string_view head = text.piece(0, kHead, buffer);
+  if (is_yaml(file, head) || head.find_first_not_of(" \t\r\n") == std::string_view::npos) return std::nullopt;
+  return text;
 }
 
 }  // namespace muster::cli

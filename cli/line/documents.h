@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "io/json/json_text.h"
 #include "model/base/error_code.h"
+#include "model/base/process.h"
 
 namespace muster::cli {
 
@@ -16,5 +18,8 @@ int read_whole_file(const std::string& file, std::string& out);
 // that do not begin as JSON does, unless the name ends in .json. None: it is done. Errors: NoInput, if the file cannot
 // be read; those of yaml_to_json.
 std::optional<InputError> read_documents(const std::string& file, std::string& out);
+
+// The text of a regular file that begins as JSON, which is read while it is parsed. None: only read_documents can tell.
+std::optional<json::JsonText> open_documents(const std::string& file, Descriptor& opened);
 
 }  // namespace muster::cli

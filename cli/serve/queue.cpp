@@ -262,7 +262,7 @@ Answer import_answer(std::string_view text, const kubernetes::KubernetesOptions&
   Answer answer;
   answer.number = 1;
   Result<kubernetes::ImportedSnapshot> imported = kubernetes::import_kubernetes_text(
-      std::string(text), options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
+      text, options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
   if (!imported) {
     answer.is_error = true;
     answer.error = imported.error();

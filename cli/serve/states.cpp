@@ -66,8 +66,7 @@ json::JsonLimits limits_of_objects(const muster_v1::ReaderOptions& options) {
 
 // With the path in the text, which an import of kept objects does not know.
 InputError with_path_in(std::string_view text, const muster_v1::ReaderOptions& options, const InputError& error) {
-  const auto imported =
-      kubernetes::import_kubernetes_text(std::string(text), options.kubernetes, limits_of_objects(options));
+  const auto imported = kubernetes::import_kubernetes_text(text, options.kubernetes, limits_of_objects(options));
   return imported ? error : imported.error();
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
+#include "model/base/large_pages.h"
 #include "model/base/require.h"
 
 namespace muster::json {
@@ -13,6 +15,7 @@ void JsonBuilder::clear() {
   words_.assign(1, 0);
   strings_.clear();
   open_.clear();
+  recent_.fill(0);
 }
 
 void JsonBuilder::open(JsonKind container) {
@@ -34,25 +37,43 @@ void JsonBuilder::close() {
   words_.front() = words_.size();  // as a parsed tape begins
 }
 
+namespace {
+
+// Of a text of at most 32 characters: by how it begins and ends.
+std::size_t recent_place(std::string_view text, std::size_t places) {
+  std::uint64_t first = 0, last = 0;
+  const std::size_t bytes = std::min(text.size(), sizeof first);
+  std::memcpy(&first, text.data(), bytes);
+  std::memcpy(&last, text.data() + text.size() - bytes, bytes);
+  return ((first ^ std::rotl(last, 23) ^ text.size()) * 0x9E37'79B9'7F4A'7C15U >> 32U) % places;
+}
+
+}  // namespace
+
+// Short texts, of which keys and words are most, come again and again: one that was kept recently is kept once.
 std::uint64_t JsonBuilder::keep(std::string_view text) {
-  const std::size_t place = strings_.size();
+  constexpr std::size_t kShort = 32;
   const auto length = static_cast<std::uint32_t>(text.size());
+  const std::uint64_t place = strings_.size();
+  if (!text.empty() && text.size() <= kShort) {
+    std::uint64_t& recent = recent_[recent_place(text, recent_.size())];
+    const char* const known = strings_.data() + recent;
+    if (recent < place && std::memcmp(known, &length, sizeof length) == 0 &&
+        std::memcmp(known + sizeof length, text.data(), text.size()) == 0)
+      return recent;
+    recent = place;
+  }
   std::array<char, sizeof length> bytes;
   std::memcpy(bytes.data(), &length, sizeof length);
   strings_.append(bytes.data(), bytes.size()).append(text).push_back('\0');
   return place;
 }
 
-// One of a tape, with its length before it and the zero after it.
-std::uint64_t JsonBuilder::keep_as_it_is(std::string_view text) {
-  const std::size_t place = strings_.size();
-  strings_.append(text.data() - sizeof(std::uint32_t), sizeof(std::uint32_t) + text.size() + 1);
-  return place;
-}
-
 void JsonBuilder::reserve(std::size_t bytes) {
   words_.reserve(bytes / sizeof(std::uint64_t));
   strings_.reserve(bytes);
+  ask_for_large_pages(words_);
+  ask_for_large_pages(strings_);
 }
 
 void JsonBuilder::string(std::string_view text) {
@@ -78,7 +99,7 @@ void JsonBuilder::copy(JsonValue value, NumberCursor& numbers) {
       for (const JsonMember member : value.members()) {
         if (member.value.is(JsonKind::kNull)) continue;
         count_value();
-        word('"', keep_as_it_is(member.key));
+        word('"', keep(member.key));
         copy(member.value, numbers);
       }
       return close();
@@ -88,7 +109,7 @@ void JsonBuilder::copy(JsonValue value, NumberCursor& numbers) {
       return close();
     case JsonKind::kString:
       count_value();
-      return word('"', keep_as_it_is(value.string()));
+      return word('"', keep(value.string()));
     case JsonKind::kInteger:
     case JsonKind::kUnsigned:
     case JsonKind::kDouble:

@@ -1,6 +1,7 @@
 // Puts a JSON document together from values of others, without a text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -48,12 +49,12 @@ class JsonBuilder {
     if (!open_.empty()) ++open_.back().values;
   }
   std::uint64_t keep(std::string_view text);
-  std::uint64_t keep_as_it_is(std::string_view text);
   void number(JsonValue value, NumberCursor& numbers);
 
   std::vector<std::uint64_t> words_;
   std::string strings_;
   std::vector<Open> open_;
+  std::array<std::uint64_t, 512> recent_;  // where short strings were kept recently
   mutable JsonTape tape_;
 };
 

@@ -1,6 +1,7 @@
 #include "io/json/json_scanner.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <simdjson.h>
 
@@ -12,43 +13,68 @@ struct JsonScanner::Parser {
   JsonTape tape;
   JsonDocument single;  // of what is no container
 
-  bool fits(std::size_t bytes, std::size_t max_depth) {
-    if (implementation) return implementation->capacity() >= bytes || !implementation->set_capacity(bytes);
+  simdjson::error_code find_tokens(std::string_view piece, std::size_t max_depth) {
+    if (piece.empty()) return simdjson::EMPTY;
+    if (piece.size() >= simdjson::SIMDJSON_MAXSIZE_BYTES) return simdjson::CAPACITY;
     // One more than requested: the parser refuses the depth that it is given.
-    return !simdjson::get_active_implementation()->create_dom_parser_implementation(bytes, max_depth + 1,
-                                                                                    implementation);
+    const simdjson::error_code code =
+        !implementation ? simdjson::get_active_implementation()->create_dom_parser_implementation(
+                              piece.size(), max_depth + 1, implementation)
+        : implementation->capacity() < piece.size() ? implementation->set_capacity(piece.size())
+                                                    : simdjson::SUCCESS;
+    if (code != simdjson::SUCCESS) return code;
+    return implementation->stage1(reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size(),
+                                  simdjson::stage1_mode::regular);
   }
 };
 
-JsonScanner::JsonScanner(std::string_view text, std::size_t max_depth)
+JsonScanner::JsonScanner(const JsonText& text, std::size_t max_depth)
     : text_(text), max_depth_(max_depth), parser_(std::make_unique<Parser>()) {}
 JsonScanner::~JsonScanner() = default;
 
-// A piece ends after a line feed, which no string holds: so no token goes on after it.
+namespace {
+
+// The last character of this kind; 0 if there is none.
+std::size_t find_last(std::string_view piece, char kind) {
+  const void* const at = memrchr(piece.data(), kind, piece.size());
+  return at == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(at) - piece.data());
+}
+
+// The quote that opens the string in which the piece ends: the last one without a backslash of its own.
+std::size_t find_open_string(std::string_view piece) {
+  for (std::size_t quote = piece.size(); quote > 0;) {
+    quote = find_last(piece.substr(0, quote), '"');
+    std::size_t backslashes = 0;
+    while (backslashes < quote && piece[quote - 1 - backslashes] == '\\') ++backslashes;
+    if (backslashes % 2 == 0) return quote;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// A piece ends before a line feed, which no string holds, or an object's end; or, if that is in a string, before the
+// string. So no token goes on after it. A piece without such a place becomes longer.
 void JsonScanner::examine(std::size_t begin, std::size_t bytes) {
-  begin_ = begin;
+  begin_ = end_ = begin;
   at_ = count_ = 0;
-  end_ = text_.size();
-  if (end_ - begin > bytes) {
-    std::size_t last = text_.substr(begin, bytes).rfind('\n');
-    last = last == std::string_view::npos ? text_.find('\n', begin + bytes) : begin + last;
-    if (last != std::string_view::npos) end_ = last + 1;
+  for (bool is_cut = begin < text_.size(); is_cut && is_valid_; bytes *= 2) {
+    std::string_view piece = text_.piece(begin, bytes, buffer_);
+    is_cut = text_.size() - begin > bytes;
+    if (is_cut) piece = piece.substr(0, std::max(find_last(piece, '\n'), find_last(piece, '}')));
+    simdjson::error_code code = parser_->find_tokens(piece, max_depth_);
+    if (is_cut && code == simdjson::UNCLOSED_STRING) {
+      piece = piece.substr(0, find_open_string(piece));
+      code = parser_->find_tokens(piece, max_depth_);
+    }
+    if (is_cut && piece.empty()) continue;
+    is_valid_ = code == simdjson::SUCCESS || (code == simdjson::EMPTY && !piece.empty());
+    piece_ = piece.data();
+    end_ = begin + piece.size();
+    tokens_ = parser_->implementation->structural_indexes.get();
+    count_ = code == simdjson::SUCCESS ? parser_->implementation->n_structural_indexes : 0;
+    return;
   }
-  const std::size_t size = end_ - begin;
-  if (size == 0) return;
-  is_valid_ = size < simdjson::SIMDJSON_MAXSIZE_BYTES && parser_->fits(size, max_depth_);
-  if (!is_valid_) return;
-  piece_ = text_.data() + begin;
-  if (text_.size() - end_ < simdjson::SIMDJSON_PADDING) {
-    last_piece_.reserve(size + simdjson::SIMDJSON_PADDING);
-    piece_ = last_piece_.assign(text_, begin, size).append(simdjson::SIMDJSON_PADDING, ' ').data();
-  }
-  auto& implementation = *parser_->implementation;
-  const auto* bytes_of_piece = reinterpret_cast<const std::uint8_t*>(piece_);
-  const simdjson::error_code code = implementation.stage1(bytes_of_piece, size, simdjson::stage1_mode::regular);
-  is_valid_ = code == simdjson::SUCCESS || code == simdjson::EMPTY;
-  tokens_ = implementation.structural_indexes.get();
-  count_ = code == simdjson::SUCCESS ? implementation.n_structural_indexes : 0;
 }
 
 void JsonScanner::go_to(std::size_t place) {
@@ -69,15 +95,16 @@ bool JsonScanner::take(char token) {
 
 bool JsonScanner::take_key(std::string_view& key) {
   if (peek() != '"') return false;
-  const std::size_t begin = begin_ + tokens_[at_++] + 1;
-  key = text_.substr(begin, text_.find('"', begin) - begin);
+  const std::string_view rest(piece_ + tokens_[at_] + 1, end_ - begin_ - tokens_[at_] - 1);
+  ++at_;
+  key = key_.assign(rest, 0, rest.find('"'));
   return key.find('\\') == std::string_view::npos && take(':');
 }
 
 // The token after the value here; all of it is in one piece then. Brackets are counted, whatever their kind.
 bool JsonScanner::find_end(std::size_t outer, std::size_t& end) {
   if (!has_token()) return false;
-  for (std::size_t bytes = 2 * kPiece;; bytes *= 2) {
+  for (std::size_t bytes = at_ > 0 ? kPiece : 2 * (end_ - begin_);; bytes *= 2) {
     const char* const piece = piece_;
     std::size_t depth = 0, deepest = 0, at = at_;
     for (; at < count_; ++at) {
@@ -128,8 +155,8 @@ bool JsonScanner::parse(std::size_t outer, JsonValue& value) {
     if (!parse_container(end)) return false;
     value = {&parser_->tape, 1};
   } else {
-    const std::size_t from = begin_ + tokens_[at_], to = end < count_ ? begin_ + tokens_[end] : end_;
-    const std::string_view single = text_.substr(from, to - from);
+    const std::size_t from = tokens_[at_], to = end < count_ ? tokens_[end] : end_ - begin_;
+    const std::string_view single(piece_ + from, to - from);
     if (parser_->single.parse(single, {single.size(), max_depth_})) return false;
     value = parser_->single.root();
   }

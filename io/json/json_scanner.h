@@ -8,17 +8,17 @@
 #include <string_view>
 
 #include "io/json/json_document.h"
+#include "io/json/json_text.h"
 
 namespace muster::json {
 
 // The text is examined piece by piece, for its encoding and for where its tokens are. What is stepped over is not known
-// to be JSON, what is parsed is. So the memory is in proportion to the largest value that is parsed, or, in a text
-// without line feeds, to all tokens (4 bytes each). Every function returns false at what cannot be so; then nothing
-// more may be asked.
+// to be JSON, what is parsed is. So the memory is in proportion to the largest value that is parsed. Every function
+// returns false at what cannot be so; then nothing more may be asked.
 class JsonScanner {
  public:
-  // Requires a text that stays where it is. `max_depth`: as in JsonLimits, of all documents.
-  JsonScanner(std::string_view text, std::size_t max_depth);
+  // `max_depth`: as in JsonLimits, of all documents.
+  JsonScanner(const JsonText& text, std::size_t max_depth);
   ~JsonScanner();
   JsonScanner(const JsonScanner&) = delete;
   JsonScanner& operator=(const JsonScanner&) = delete;
@@ -29,7 +29,7 @@ class JsonScanner {
   char peek() { return has_token() ? piece_[tokens_[at_]] : '\0'; }
   // Over this token, if it begins so.
   [[nodiscard]] bool take(char token);
-  // Over the key of a member and its colon. False for keys with an escape, too.
+  // Over the key of a member and its colon; valid until the next one. False for keys with an escape, too.
   [[nodiscard]] bool take_key(std::string_view& key);
   // Over a value. `outer`: containers around it.
   [[nodiscard]] bool skip(std::size_t outer);
@@ -52,7 +52,7 @@ class JsonScanner {
   bool find_end(std::size_t outer, std::size_t& end);
   bool parse_container(std::size_t end);
 
-  std::string_view text_;
+  JsonText text_;
   std::size_t max_depth_ = 0;
   std::size_t begin_ = 0, end_ = 0;  // of the piece in the text
   const char* piece_ = nullptr;
@@ -60,7 +60,8 @@ class JsonScanner {
   const std::uint32_t* tokens_ = nullptr;
   bool is_valid_ = true;
   std::unique_ptr<Parser> parser_;
-  std::string last_piece_;  // a copy, as the parser may read beyond it
+  JsonText::Buffer buffer_;
+  std::string key_;
   NumberCursor numbers_;
 };
 

@@ -19,7 +19,7 @@ class KeptJson {
   explicit KeptJson(const JsonBuilder& built);
 
   JsonValue root() const { return {tape_.get(), 1}; }
-  // As allocated. About four times its text.
+  // As allocated. Several times its text.
   std::size_t bytes() const { return bytes_; }
   // Whether it is a copy of such a document. Cost: that of comparing its bytes.
   bool is(const JsonBuilder& built) const;

@@ -11,6 +11,7 @@
 #include "io/kubernetes/object/instants.h"
 #include "io/kubernetes/object/slim.h"
 #include "io/snapshot_writer/records.h"
+#include "model/base/large_pages.h"
 #include "model/base/require.h"
 
 namespace muster::kubernetes {
@@ -69,7 +70,8 @@ class Importer {
 
   bool write(const ImportInstant& now, ImportedCluster& cluster, const ImportedWorkload& workload) {
     json::JsonWriter writer(line_);
-    line_.reserve(cluster.size() + workload.pods().size() * 640 + workload.gangs().size() * 320 + 4096);
+    line_.reserve(cluster.size() + workload.pods().size() * 1024 + workload.gangs().size() * 320 + 4096);
+    ask_for_large_pages(line_);
     writer.raw(R"({"format":"muster/v1")");
     now.write(writer);
     write_policy(writer, durations_of_finished(workload.pods(), now.value(), in_.remarks));
@@ -173,11 +175,10 @@ Result<ImportedSnapshot> import_kept(const KeptObjects& objects, const Kubernete
   return Importer(options).run(objects);
 }
 
-Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options,
+Result<ImportedSnapshot> import_kubernetes_text(const json::JsonText& text, const KubernetesOptions& options,
                                                 json::JsonLimits limits) {
   SlimDocument document;
   if (auto error = document.parse(text, limits)) return *std::move(error);
-  std::string().swap(text);  // most of the memory
   return import_kubernetes(document.root(), options);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/json/json_document.h"
+#include "io/json/json_text.h"
 #include "io/kubernetes/import/named_objects.h"
 #include "io/kubernetes/object/object.h"
 #include "model/base/error_code.h"
@@ -29,7 +30,7 @@ Result<ImportedSnapshot> import_kubernetes(json::JsonValue root, const Kubernete
 
 // The same for a text of documents, one after another. Errors: those of JsonDocument, UnsupportedFormat, too. Cost: as
 // above, and memory in proportion to the relevant part of the text.
-Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options,
+Result<ImportedSnapshot> import_kubernetes_text(const json::JsonText& text, const KubernetesOptions& options,
                                                 json::JsonLimits limits);
 
 // The same for objects that are kept, with options that read an object as it was kept (reads_alike). Requires

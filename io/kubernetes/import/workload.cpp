@@ -14,6 +14,7 @@
 #include "io/kubernetes/pod/card_settling.h"
 #include "io/kubernetes/pod/gang_labels.h"
 #include "io/kubernetes/pod/volumes.h"
+#include "model/base/large_pages.h"
 
 namespace muster::kubernetes {
 
@@ -158,6 +159,7 @@ bool ImportedWorkload::read_bindings(ObjectVisitor& visitor) {
 bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   pods_.reserve(visitor.items().of(KubernetesKind::kPod).size());
+  ask_for_large_pages(pods_);
   return visitor.each(KubernetesKind::kPod, [&](const auto& object) {
     KubernetesPod& pod = pods_.emplace_back();
     const bool is_new = is_created(object);

@@ -285,7 +285,7 @@ void KueueWorkloads::join(KubernetesReading& in, const KueueQueues& queues, bool
                           KubernetesPod& pod) {
   GroupMembership& membership = pod.membership;
   GroupLabels& labels = membership.labels;
-  taken_.emplace(pod.namespace_name, pod.name);
+  if (!workloads_.empty()) taken_.emplace(pod.namespace_name, pod.name);
   Workload* workload = find(pod);
   const Owner* owner = owner_of(pod);
   if (!is_gone(pod)) {

@@ -102,6 +102,7 @@ class Collector {
     if (!in_.has_elements(items, has_any)) return false;
     if (!has_any) return true;
     if (defaults.kind.empty()) defaults.api_version = {};
+    if (items.size() > kept_.size()) kept_.reserve(kept_.size() + items.size());
     for (const json::JsonValue item : items.elements()) {
       if (!take_item(item, defaults, event)) return false;
     }

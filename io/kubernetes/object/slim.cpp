@@ -15,7 +15,7 @@ namespace muster::kubernetes {
 
 namespace {
 
-constexpr std::size_t kMostSlim = 8;   // how much shorter texts of kubectl become, at least
+constexpr std::size_t kMostSlim = 2;   // how much shorter texts of kubectl become, at least
 constexpr std::size_t kListDepth = 2;  // of an item: the list and its object
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -295,7 +295,7 @@ class PartWriter {
 // before it is used.
 class Slimmer {
  public:
-  Slimmer(std::string_view text, std::size_t max_depth, Instants instants, json::JsonBuilder& out)
+  Slimmer(const json::JsonText& text, std::size_t max_depth, Instants instants, json::JsonBuilder& out)
       : bytes_(text.size()), out_(out), scanner_(text, max_depth) {
     if (instants == Instants::kAll) times_.keep_all();
   }
@@ -402,15 +402,15 @@ bool begins_as_kubernetes(std::string_view text) {
                              [&](std::string_view key) { return rest.starts_with(key); });
 }
 
-bool slim_objects(std::string_view text, std::size_t max_depth, Instants instants, json::JsonBuilder& out) {
+bool slim_objects(const json::JsonText& text, std::size_t max_depth, Instants instants, json::JsonBuilder& out) {
   return Slimmer(text, max_depth, instants, out).run();
 }
 
-std::optional<InputError> SlimDocument::parse(std::string_view text, json::JsonLimits limits, Instants instants) {
+std::optional<InputError> SlimDocument::parse(const json::JsonText& text, json::JsonLimits limits, Instants instants) {
   if (slim_objects(text, limits.max_depth, instants, slim_)) {
     root_ = slim_.root();
   } else {
-    if (auto error = whole_.parse(join_documents(std::string(text)), limits)) return error;
+    if (auto error = whole_.parse(join_documents(text.all()), limits)) return error;
     root_ = whole_.root();
   }
   if (holds_kubernetes_objects(root_)) return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include "io/json/json_builder.h"
 #include "io/json/json_document.h"
+#include "io/json/json_text.h"
 #include "model/base/error_code.h"
 
 namespace muster::kubernetes {
@@ -22,16 +23,16 @@ enum class Instants : std::uint8_t { kLatest, kAll };
 // its name, so that paths stay the same. False if the text is not what it seems; parsing all of it then gives the
 // error.
 //
-// The items of a list are found and parsed one by one (JsonScanner). So the memory used in addition to the text is in
-// proportion to what is kept of it: a tenth, as kubectl prints. Cost: about 1 ns a byte.
-[[nodiscard]] bool slim_objects(std::string_view text, std::size_t max_depth, Instants instants,
+// The items of a list are found and parsed one by one (JsonScanner). So the memory used in addition to a text in memory
+// is in proportion to what is kept of it: a tenth, as kubectl prints. Cost: about 1 ns a byte.
+[[nodiscard]] bool slim_objects(const json::JsonText& text, std::size_t max_depth, Instants instants,
                                 json::JsonBuilder& out);
 
 // Documents of Kubernetes objects, one after another, as one that is parsed and slim.
 class SlimDocument {
  public:
   // Errors: those of JsonDocument, and UnsupportedFormat if there are no such objects. The text may go away.
-  std::optional<InputError> parse(std::string_view text, json::JsonLimits limits,
+  std::optional<InputError> parse(const json::JsonText& text, json::JsonLimits limits,
                                   Instants instants = Instants::kLatest);
   // Requires a parse that succeeded.
   json::JsonValue root() const { return root_; }

@@ -1,15 +1,18 @@
 // Texts that are stepped through, and documents that are put together of their values.
 #include "io/json/json_scanner.h"
 
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include "io/json/json_builder.h"
 #include "io/json/json_writer.h"
 #include "io/json/kept_json.h"
 #include "io/kubernetes/object/object.h"
+#include "model/base/process.h"
 
 namespace muster::json {
 namespace {
@@ -24,7 +27,7 @@ std::string text_of(JsonValue value, NumberCursor& numbers) {
 }
 
 // All elements of a list, each parsed and copied; "broken" where it ends early.
-std::string elements_of(const std::string& text) {
+std::string elements_of(const JsonText& text) {
   JsonScanner scanner(text, kMostDepth);
   JsonBuilder builder;
   if (!scanner.take('[')) return "broken";
@@ -64,17 +67,26 @@ TEST(JsonScanner, CountsTheDepthAroundAValue) {
   EXPECT_EQ(elements_of(empty), empty) << "what holds nothing does not count";
 }
 
-// Values that end with a piece, begin with one, or are longer; and without line feeds.
+// Values that end with a piece, begin with one, or are longer; without line feeds, and where what looks like the end of
+// an object is in a string; in memory, and in a file.
 TEST(JsonScanner, PiecesEndBetweenAnyTwoTokens) {
+  const std::string path = testing::TempDir() + "json_scanner_test.json";
   for (const std::size_t length : {std::size_t{1}, std::size_t{999}, std::size_t{400'000}, std::size_t{1'500'000}}) {
     for (const std::string& between : {std::string(",\n  "), std::string(",")}) {
       std::string text = "[", expected = "[";
       for (int i = 0; text.size() < 2'500'000 && i < 3'000; ++i) {
-        const std::string value = "{\"a\":\"" + std::string(length, 'x') + "\",\"b\":[" + std::to_string(i) + ".50]}";
+        const std::string value =
+            "{\"a\":\"" + std::string(length, i % 2 == 0 ? 'x' : '}') + "\",\"b\":[" + std::to_string(i) + ".50]}";
         text += (i == 0 ? "" : between) + value;
         expected += (i == 0 ? "" : ",") + value;
       }
-      EXPECT_TRUE(elements_of(text + "\n]\n\n") == expected + "]") << length << between;
+      text += between.substr(1) + "]" + between.substr(1);
+      expected += "]";
+      EXPECT_TRUE(elements_of(text) == expected) << length << between;
+      std::ofstream(path) << text;
+      const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+      EXPECT_TRUE(elements_of(JsonText(file.get(), text.size())) == expected) << length << between;
+      EXPECT_EQ(elements_of(JsonText(file.get(), text.size() + 1'000'000)), "broken") << "it has become shorter";
     }
   }
 }
