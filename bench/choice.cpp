@@ -60,15 +60,18 @@ int run(int argc, char** argv) {
   const Candidate greedy = greedy::solve_greedy(judge.problem, judge.shares, {});
   const Clock::time_point begun = Clock::now();
   const Deadline end(begun + std::chrono::milliseconds(budget_ms), false);
-  const choice::Choice choice = model.choose(trivial, greedy.plan, end, backend);
+  const choice::Choice choice = model.choose(trivial, {greedy.plan}, end, backend);
   const std::vector<LevelId> ids = level_ids(judge.problem);
   for (std::size_t i = 0; i < choice.levels.size(); ++i) {
     const choice::ChosenLevel& level = choice.levels[i];
-    fmt::print("{:10} greedy {:>16} choice {:>16} [{:>16}] sums {:>16} {:8.1f} ms{}\n",
+    fmt::print("{:10} greedy {:>16} choice {:>16} [{:>16}] sums {:>16}{}\n",
                fmt::format("{}:{}", level_name(ids[i].kind), ids[i].priority), greedy.levels.values[i], level.value,
-               level.bound ? std::to_string(*level.bound) : "none", trivial[i], level.milliseconds,
+               level.bound ? std::to_string(*level.bound) : "none", trivial[i],
                level.bound == level.value ? "" : " open");
   }
+  for (const choice::Incumbent::Improvement& better : choice.improvements)
+    fmt::print("{:8.1f} ms {}:{} {}\n", better.milliseconds, level_name(ids[better.level].kind),
+               ids[better.level].priority, better.value);
   for (const std::string& defect : choice.defects) fmt::print("defect: {}\n", defect);
   fmt::print("{:.1f} ms\n", ms_since(begun));
   return choice.solution ? 0 : 1;

@@ -130,17 +130,24 @@ struct OverTimeTuning {
   std::size_t forecast_tries = 8;      // nodes with enough devices that a forecast looks at for cpu and memory
 };
 
-// Parts of a model around its LP relaxation (solver/choice/near_search.h). By contended clusters of 1,000 nodes without
-// moves, three seeds.
-struct NearTuning {
-  double first = 0.06;  // of the local rows that are free, after none
-  double growth = 1.4;  // of that part; 1.4 and 2 are alike
-  double local = 2;     // times the mean number of entries: rows with more are sums; with 10, half as much is gained
+// Parts of a choice model around its incumbent (solver/choice/improvement.h). By contended clusters of 200 and 1,000
+// nodes without moves, with topology and with parts.
+struct LoopTuning {
+  double first = 100;     // columns of gangs that the first part frees; 100 to 800
+  double growth = 2;      // of that, when a part is solved in less than its time
+  double shrink = 0.7;    // of that, when it is stopped without a gain
+  double share = 0.05;    // of the time left, for a part
+  double seconds = 0.1;   // of it, at most; 0.08 to 0.15 are alike
+  double stop = 4;        // times that, after which a part is stopped
+  double memory = 0.9;    // weight of what a kind of parts gained before, in each step
+  double least = 0.1;     // of all gains, that every kind counts as at least
+  double waiting = 0.33;  // of the columns, those of gangs that wait, where they are chosen by priority
+  double patience = 8;    // vain steps of a level, after which the next one has as many turns
 };
 
 // The MILP engine beyond pricing.
 struct MilpTuning {
-  NearTuning near;
+  LoopTuning loop;
   std::int64_t share_ways = 128;       // ways in which a gang's units fill a share, that get a column each
   std::int64_t iteration_units = 200;  // of WorkLimit, of a simplex iteration on a model of any size
 };

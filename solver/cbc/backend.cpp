@@ -64,6 +64,7 @@ void append_columns(lp::Milp& milp, const lp::Milp& more) {
   append(milp.entry_row, more.entry_row);
   append(milp.entry_value, more.entry_value);
   milp.is_integer.resize(milp.objective.size(), 0);
+  if (!milp.is_structure.empty()) milp.is_structure.resize(milp.objective.size(), 0);
   for (std::size_t column = 1; column < more.column_begin.size(); ++column) {
     milp.column_begin.push_back(entries + more.column_begin[column]);
   }
@@ -202,14 +203,17 @@ struct Backend::Implementation {
   struct Runner {
     Lane& lane;
     std::optional<WorkerProcess>& worker;
-    const Question* asked = nullptr;  // null: nothing
-    MilpRequest request;              // of it, as it was sent
-    Conversation conversation;
+    const Question* asked = nullptr;      // null: nothing
+    MilpRequest request = {};             // of it, as it was sent
+    ChannelClock::time_point until = {};  // for its answer
+    Conversation conversation = {};
     bool is_over = false;  // nothing more is asked
+    int failures = 0;
   };
   void ask_next(Runner& runner, ChannelClock::time_point deadline);
   void hear(Runner& runner, ChannelClock::time_point deadline);
   void conclude(Runner& runner, bool is_stopped);
+  void stop(Runner& runner);
   void fail(Runner& runner, const std::string& why);
   void race(Lane& first, Lane& second, ChannelClock::time_point deadline);
   Conversation converse(MessageType type, const lp::Milp& milp, MilpRequest request);
@@ -264,6 +268,7 @@ void Backend::Implementation::ask_next(Runner& runner, ChannelClock::time_point 
   while (!runner.is_over && runner.asked == nullptr) {
     const Question* question = runner.lane.next();
     const auto left = deadline - ChannelClock::now();
+    if (question != nullptr && !runner.worker) runner.worker = spawn();
     runner.is_over = question == nullptr || !runner.worker || left < milliseconds(kTuning.forecast.answer_ms);
     if (runner.is_over) return;
     if (std::optional<MilpAnswer> trivial = trivial_answer(question->milp)) {
@@ -277,6 +282,7 @@ void Backend::Implementation::ask_next(Runner& runner, ChannelClock::time_point 
     if (runner.request.relax) runner.request.start.clear();
     runner.request.start = verified(question->milp, runner.request, std::move(runner.request.start));
     runner.request.deadline = std::min(runner.request.deadline, deadline - stopping_time(left));
+    runner.until = std::min(deadline, runner.request.deadline + stopping_time(left));
     const auto type = static_cast<std::uint32_t>(MessageType::kSolve);
     if (runner.worker->channel().send(type, encode(question->milp, runner.request), deadline) != ChannelStatus::kDone)
       fail(runner, "the worker does not read");
@@ -284,11 +290,21 @@ void Backend::Implementation::ask_next(Runner& runner, ChannelClock::time_point 
 }
 
 void Backend::Implementation::hear(Runner& runner, ChannelClock::time_point deadline) {
-  if (runner.asked == nullptr || runner.worker->channel().is_idle()) return;
+  if (runner.asked == nullptr) return;
+  if (runner.worker->channel().is_idle()) {
+    const bool is_late = ChannelClock::now() >= runner.until;
+    if (!is_late && !runner.lane.is_stale()) return;
+    if (is_late) ++failures;
+    stop(runner);
+    return ask_next(runner, deadline);
+  }
   bool is_last = false;
   const ChannelStatus status = runner.conversation.hear(runner.worker->channel(), deadline, is_last);
-  if (status != ChannelStatus::kDone) return fail(runner, "the worker is gone or sent a malformed answer");
-  if (!is_last) return;
+  if (status != ChannelStatus::kDone) {
+    fail(runner, "the worker is gone or sent a malformed answer");
+    return ask_next(runner, deadline);
+  }
+  if (!is_last) return runner.lane.hear_bound(runner.conversation.incumbent.bound);
   conclude(runner, false);
   runner.is_over = runner.lane.is_settled();
   ask_next(runner, deadline);
@@ -302,20 +318,28 @@ void Backend::Implementation::conclude(Runner& runner, bool is_stopped) {
   runner.lane.hear(std::move(answer));
 }
 
+void Backend::Implementation::stop(Runner& runner) {
+  // What it was in the middle of is of no more use, and so is its process.
+  conclude(runner, true);
+  runner.worker->kill();
+  killed.push_back(*std::exchange(runner.worker, std::nullopt));
+}
+
 void Backend::Implementation::fail(Runner& runner, const std::string& why) {
+  constexpr int kMost = 3;  // of one lane
   runner.conversation.answer = MilpAnswer{};
   runner.conversation.answer.message = why;
-  runner.is_over = true;
   ++failures;
   conclude(runner, false);
   runner.worker->kill();
   killed.push_back(*std::exchange(runner.worker, std::nullopt));
+  runner.is_over = runner.lane.is_settled() || ++runner.failures == kMost;
 }
 
 void Backend::Implementation::race(Lane& first, Lane& second, ChannelClock::time_point deadline) {
   const auto begins =
       ChannelClock::now() + std::chrono::duration_cast<ChannelClock::duration>(milliseconds(kTuning.forecast.start_ms));
-  std::array<Runner, 2> runners{Runner{first, worker, nullptr, {}, {}}, Runner{second, spare, nullptr, {}, {}}};
+  std::array<Runner, 2> runners{Runner{first, worker}, Runner{second, spare}};
   reap();
   is_lp_open = false;
   if (!ensure_worker()) {
@@ -331,27 +355,29 @@ void Backend::Implementation::race(Lane& first, Lane& second, ChannelClock::time
     return first.is_settled() || second.is_settled() || (runners[0].asked == nullptr && runners[1].asked == nullptr);
   };
   while (!ends() && ChannelClock::now() < deadline) {
+    reap();
     if (!has_second_begun && ChannelClock::now() >= begins) {
       has_second_begun = true;
       ask_next(runners[1], deadline);
       continue;
     }
     std::vector<const Channel*> channels;
-    for (const Runner& runner : runners)
-      if (runner.asked != nullptr) channels.push_back(&runner.worker->channel());
-    Channel::wait_for_any(channels, has_second_begun ? deadline : std::min(begins, deadline));
+    ChannelClock::time_point until = has_second_begun ? deadline : std::min(begins, deadline);
+    for (const Runner& runner : runners) {
+      if (runner.asked == nullptr) continue;
+      channels.push_back(&runner.worker->channel());
+      until = std::min(until, runner.until);
+    }
+    Channel::wait_for_any(channels, until);
     for (Runner& runner : runners) hear(runner, deadline);
   }
   const bool is_settled = first.is_settled() || second.is_settled();
   for (Runner& runner : runners) {
     if (runner.asked == nullptr) continue;
-    if (!is_settled) {
+    if (is_settled)
+      stop(runner);
+    else
       fail(runner, "the worker exceeded its deadline and was killed");
-      continue;
-    }
-    conclude(runner, true);  // its process is of no more use
-    runner.worker->kill();
-    killed.push_back(*std::exchange(runner.worker, std::nullopt));
   }
   if (!worker) std::swap(worker, spare);
   ensure_spare();

@@ -71,19 +71,6 @@ struct CoinArrays {
   }
 };
 
-// CBC's preprocessing (2.10.8, Cgl 0.60.3) draws wrong conclusions from equations of integers with a coefficient of 2
-// or more, such as 2 z = x + y: models of a dozen columns lost their optimum, one of 25,000. Written in halves,
-// z = x / 2 + y / 2, they did not. A factor for each row.
-std::vector<double> factors_of_rows(const lp::Milp& milp) {
-  constexpr double kHalf = 0.5;
-  std::vector<double> factors(milp.row_lower.size(), 1.0);
-  for (std::size_t i = 0; i < milp.entry_row.size(); ++i) {
-    const auto row = static_cast<std::size_t>(milp.entry_row[i]);
-    if (std::abs(milp.entry_value[i]) >= 2 && milp.row_lower[row] == milp.row_upper[row]) factors[row] = kHalf;
-  }
-  return factors;
-}
-
 std::string number(double value) {
   std::array<char, 32> text;
   return std::string(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
@@ -194,6 +181,7 @@ class Search {
 
  private:
   void load(OsiClpSolverInterface& solver) const;
+  void set_priorities(CbcModel& model) const;
   void give_start(CbcModel& model) const;
   double start_objective() const {
     return request_.start.empty() ? -lp::kInfinity : lp::objective_value(milp_, request_.start);
@@ -265,6 +253,20 @@ void Search::load(OsiClpSolverInterface& solver) const {
   solver.setInteger(integers.data(), static_cast<int>(integers.size()));
 }
 
+// `model` may be the preprocessed one.
+void Search::set_priorities(CbcModel& model) const {
+  if (milp_.is_structure.empty()) return;
+  if (model.numberObjects() == 0) model.findIntegers(true);
+  const int* original = model.originalColumns();
+  std::vector<int> priorities;
+  for (int i = 0; i < model.numberIntegers(); ++i) {
+    const int given = model.integerVariable()[i], column = original == nullptr ? given : original[given];
+    const auto j = static_cast<std::size_t>(column);  // negative: beyond the end
+    priorities.push_back(j < milp_.is_structure.size() && milp_.is_structure[j] != 0 ? 1 : 1000);  // 1 is first
+  }
+  model.passInPriorities(priorities.data(), false);
+}
+
 // As incumbent of the model before CbcMain1 copies it: that way preprocessing knows the start too, and keeps it. (The
 // interface by names, setMIPStart, is applied after preprocessing, and fails if that has cut the start off.)
 void Search::give_start(CbcModel& model) const {
@@ -285,6 +287,7 @@ int Search::at_phase(CbcModel* model, int phase) {
   }
   if (phase == 3) {
     main_model_ = model;
+    set_priorities(*model);
     has_branched_ = model->numberIntegers() > 0;
     best_.start_was_used = !request_.start.empty() && model->bestSolution() != nullptr &&
                            model->getMinimizationObjValue() <= -start_objective() + kFeasibility;

@@ -58,4 +58,17 @@ inline std::vector<double> with_rounded_integers(const lp::Milp& milp, std::vect
   return x;
 }
 
+// CBC's preprocessing (2.10.8, Cgl 0.60.3) draws wrong conclusions from equations of integers with a coefficient of 2
+// or more, such as 2 z = x + y: models of a dozen columns lost their optimum, one of 25,000. Written in halves,
+// z = x / 2 + y / 2, they did not. A factor for each row.
+inline std::vector<double> factors_of_rows(const lp::Milp& milp) {
+  constexpr double kHalf = 0.5;
+  std::vector<double> factors(milp.row_lower.size(), 1.0);
+  for (std::size_t i = 0; i < milp.entry_row.size(); ++i) {
+    const auto row = static_cast<std::size_t>(milp.entry_row[i]);
+    if (std::abs(milp.entry_value[i]) >= 2 && milp.row_lower[row] == milp.row_upper[row]) factors[row] = kHalf;
+  }
+  return factors;
+}
+
 }  // namespace muster::cbc

@@ -65,6 +65,10 @@ class Lane {
   virtual const Question* next() = 0;
   // The answer to the last question. Where the worker was stopped, it is what had been found by then.
   virtual void hear(MilpAnswer answer) = 0;
+  // A bound of the last question, while it is being answered.
+  virtual void hear_bound(double /*bound*/) {}
+  // The last question is no longer of interest: its worker is stopped, and the lane asks the next one.
+  virtual bool is_stale() const { return false; }
   // What the race is about is known.
   virtual bool is_settled() const = 0;
 };

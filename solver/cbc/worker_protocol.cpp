@@ -88,6 +88,7 @@ void each_array(Coder& coder, Model& milp, const Apply& apply) {
   apply(coder, milp.lower);
   apply(coder, milp.upper);
   apply(coder, milp.is_integer);
+  apply(coder, milp.is_structure);
   apply(coder, milp.row_lower);
   apply(coder, milp.row_upper);
   apply(coder, milp.column_begin);
@@ -98,6 +99,7 @@ void each_array(Coder& coder, Model& milp, const Apply& apply) {
 bool fits_together(const lp::Milp& milp) {
   const std::size_t columns = milp.objective.size();
   if (milp.lower.size() != columns || milp.upper.size() != columns || milp.is_integer.size() != columns) return false;
+  if (!milp.is_structure.empty() && milp.is_structure.size() != columns) return false;
   if (milp.row_lower.size() != milp.row_upper.size()) return false;
   if (milp.column_begin.size() != columns + 1 || milp.column_begin.front() != 0) return false;
   if (milp.column_begin.back() != milp.entries() || milp.entry_row.size() != milp.entry_value.size()) return false;

@@ -64,8 +64,10 @@ AnchoredRows::AnchoredRows(const Problem& problem, const formulation::Demand& de
     if (staying_[cell].terms.size() > 1) {  // one column in the rows of nodes in place of several
       const std::int64_t step = leaves_together_[cell] ? all : 1;
       lp::LinearExpression column;
-      column.add(model.add_column(0, static_cast<double>(all / step), true, "k" + std::to_string(model.columns())),
-                 step);
+      const std::int32_t first = model.columns();
+      column.add(model.add_column(0, static_cast<double>(all / step), true, "k" + std::to_string(first)), step);
+      formulation.set_owner(first,
+                            {demand.running[cell].gang_class, NodeIndex::none(), formulation::ZoneIndex::none()});
       staying_[cell].add(column, -1);
       model.add_constraint(staying_[cell], 0, 0, "stay");
       staying_[cell] = std::move(column);
@@ -75,8 +77,9 @@ AnchoredRows::AnchoredRows(const Problem& problem, const formulation::Demand& de
       auto part = part_of(staying_[cell], pods, demand.running[cell].count());
       if (by_node.size() == 1) part = staying_[cell];
       if (!part) {
-        part.emplace().add(model.add_column(0, static_cast<double>(pods), true, "t" + std::to_string(model.columns())),
-                           1);
+        const std::int32_t first = model.columns();
+        part.emplace().add(model.add_column(0, static_cast<double>(pods), true, "t" + std::to_string(first)), 1);
+        formulation.set_owner(first, {formulation::GangClassIndex::none(), node, formulation::ZoneIndex::none()});
         rest.add(*part, -1);
       }
       staying_on_[{cell, node}] = *std::move(part);
@@ -87,6 +90,7 @@ AnchoredRows::AnchoredRows(const Problem& problem, const formulation::Demand& de
 
 void AnchoredRows::add(NodeIndex node, std::int64_t idle, Offer& offer) {
   lp::ModelBuilder& model = formulation_.model();
+  const std::int32_t first = model.columns();
   lp::LinearExpression used;
   std::map<formulation::RunningCellIndex, std::int64_t> cells;
   for (const PodIndex pod : pods_on_[node])
@@ -110,6 +114,7 @@ void AnchoredRows::add(NodeIndex node, std::int64_t idle, Offer& offer) {
   }
   for (const auto& [device, sharers] : sharers_on_[node]) used.add(add_device(node, device, offer));
   model.add_constraint(used, -lp::kInfinity, static_cast<double>(idle), "node" + std::to_string(node.value()));
+  formulation_.set_owner(first, {formulation::GangClassIndex::none(), node, formulation::ZoneIndex::none()});
 }
 
 // Returns whether a device that is idle in the base remains in use.

@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/base/require.h"
 #include "model/objective/fair_share.h"
@@ -20,9 +22,10 @@
 #include "model/problem/problem.h"
 #include "solver/budget/deadline.h"
 #include "solver/cbc/backend.h"
+#include "solver/choice/incumbent.h"
+#include "solver/choice/sum_rows.h"
 #include "solver/formulation/anti_affinity.h"
 #include "solver/formulation/demand.h"
-#include "solver/formulation/expression_terms.h"
 #include "solver/formulation/formulation.h"
 #include "solver/formulation/residual_class.h"
 
@@ -44,18 +47,25 @@ struct ChoiceInput {
 struct ChosenLevel {
   std::int64_t value = 0;
   std::optional<std::int64_t> bound;
-  double milliseconds = 0;
+};
+
+// A plan to begin with; and one that has been found elsewhere since the last time, which is taken if it is better.
+struct ChoiceStart {
+  const Plan& plan;
+  std::function<std::optional<Candidate>()> newer = {};  // may be empty
 };
 
 struct Choice {
   std::vector<ChosenLevel> levels;  // the first ones, in the order of level_ids; without a solution none
   std::optional<formulation::FormulationSolution> solution;  // has no configurations
+  std::vector<formulation::FormulationSolution> earlier;     // some before it, for want of places of the best one
+  std::vector<Incumbent::Improvement> improvements;          // in their order
   std::vector<std::string> defects;                          // workers that failed
 };
 
 class ChoiceModel {
  public:
-  // `threads`: with more than one, CBC is asked in two ways at the same time, so that the result depends on their
+  // `threads`: with more than one, CBC is asked two questions at the same time, so that the result depends on their
   // speed.
   explicit ChoiceModel(const ChoiceInput& input, int threads = 1) : in_(input), threads_(threads) {}
   ChoiceModel(const ChoiceModel&) = delete;
@@ -64,11 +74,9 @@ class ChoiceModel {
   // False if it takes longer than the deadline, or if the supply cannot be pooled (collect_pooled_supply).
   bool formulate(const Deadline& deadline);
 
-  // Solves the levels up to `evicted`, each with those before it held, in at most a part of the time that is left (the
-  // last one in all of it); then again from the first that is open, in equal parts, with one thread each time by the
-  // other of CBC's two ways, while there is time and no round comes to what an earlier one has come to. `trivial`:
-  // trivial_bounds of the problem. `start`: a plan, for the first solution. Requires formulate().
-  Choice choose(const std::vector<std::int64_t>& trivial, const Plan& start, const Deadline& deadline,
+  // Solves the levels up to `evicted` (solver/choice/improvement.h). `trivial`: trivial_bounds of the problem.
+  // Requires formulate(), once.
+  Choice choose(const std::vector<std::int64_t>& trivial, const ChoiceStart& start, const Deadline& deadline,
                 cbc::Backend& backend);
 
   // Requires formulate().
@@ -78,34 +86,23 @@ class ChoiceModel {
   }
 
  private:
-  void build(std::optional<Deadline> deadline);
-  struct Level {
-    std::size_t index = 0;
-    lp::LinearExpression expression;
-  };
-  struct Task;
-  void keep(const Level& level, const ChosenLevel& chosen, Choice& choice);
-  // False: no solution is known.
-  bool solve(const Level& level, std::int64_t trivial, const Deadline& deadline, cbc::Backend& backend, Choice& choice);
-  void start_with(const Plan& plan, const Deadline& deadline, cbc::Backend& backend, Choice& choice);
-  lp::Milp with_last_level(lp::Milp milp, const Level& level) const;
-  std::vector<double> bounds_of(const Level& level, const Task& task, cbc::Backend& backend, Choice& choice);
-  void raise(const Task& task, cbc::Backend& backend, Choice& choice);
-  cbc::MilpRequest request_of(const Task& task) const;
-  void take(const cbc::MilpAnswer& answer, const Task& task, Choice& choice);
+  void build(const Deadline& deadline);
+  void add_level(std::size_t index);
+  using Decisions = std::vector<std::pair<std::int32_t, std::int64_t>>;
+  Decisions decisions_of(const Plan& plan, bool with_places) const;
+  static lp::Milp with(lp::Milp model, const Decisions& decisions);
+  void start_with(const Decisions& decisions, const Deadline& deadline, cbc::Backend& backend, Incumbent& incumbent,
+                  std::vector<std::string>& defects) const;
+  void improve(Incumbent& incumbent, const ChoiceStart& start, const Deadline& deadline, cbc::Backend& backend,
+               std::vector<std::string>& defects) const;
 
   ChoiceInput in_;
   std::optional<formulation::Supply> supply_;
   std::optional<formulation::Formulation> formulation_;
-  std::vector<LevelId> ids_;
-  std::vector<Level> levels_;
-  Deadline::Clock::duration building_{};
+  std::optional<SumRows> sums_;
+  std::vector<ModelLevel> levels_;
   std::int32_t first_of_levels_ = 0;  // the first column that only a level has
   int threads_ = 1;
-  bool has_anchored_ = false;                          // pods that may be evicted, but not moved
-  bool other_way_ = false;                             // every other time, with one thread
-  std::vector<double> x_;                              // the last solution
-  std::map<formulation::Terms, std::int64_t> bounds_;  // of levels that are solved, less their constant
 };
 
 }  // namespace muster::choice

@@ -123,6 +123,7 @@ void SumRows::make_shapes() {
     const bool is_anchored = AnchoredRows::is_anchored(demand_, asked.demand);
     const auto [found, is_new] =
         index.try_emplace(Key{pod_class.request, gpu.kind, gpu.devices, gpu.share, pools, is_anchored}, shapes_.size());
+    shape_of_.push_back(found->second);
     if (is_new) shapes_.push_back({&pod_class, is_anchored, pools, {}, 0});
     shapes_[found->second].asked.add(asked.pods);
     shapes_[found->second].most += demand_.classes[asked.demand].count;
@@ -163,7 +164,10 @@ void SumRows::divide_shapes() {
       Part part{&shape, share_in(pools_[g], *shape.pod_class), shape.asked, most};
       if (shape.pools.size() > 1) {
         part.pods = {};
+        const std::int32_t first = model_.columns();
         part.pods.add(model_.add_column(0, static_cast<double>(most), false, name("f", g, parts_[g].size())), 1);
+        part.column = first;
+        own(first, g);
         rest.add(part.pods, -1);
       } else if (most < shape.most) {
         model_.add_constraint(shape.asked, -lp::kInfinity, static_cast<double>(most), "most");
@@ -172,6 +176,33 @@ void SumRows::divide_shapes() {
     }
     if (shape.pools.size() > 1) model_.add_constraint(rest, 0, 0, "shape");
   }
+}
+
+std::vector<std::pair<std::int32_t, std::int64_t>> SumRows::decisions_of(
+    const std::vector<formulation::PlanColumns::Place>& places) const {
+  std::map<std::pair<formulation::DemandIndex, formulation::ZoneIndex>, std::size_t> shapes;
+  for (std::size_t i = 0; i < shape_of_.size(); ++i)
+    shapes[{formulation_.asked()[i].demand, formulation_.asked()[i].zone}] = shape_of_[i];
+  std::map<std::pair<const Shape*, std::size_t>, std::int64_t> pods;  // by shape and pool
+  for (const formulation::PlanColumns::Place& place : places) {
+    const formulation::ResidualClassIndex residual = supply_.residual_of[place.node];
+    const auto found = shapes.find({place.demand, place.zone});
+    if (!residual.is_none() && found != shapes.end()) ++pods[{&shapes_[found->second], pool_of_[residual]}];
+  }
+  std::vector<std::pair<std::int32_t, std::int64_t>> decisions;
+  for (std::size_t pool = 0; pool < pools_.size(); ++pool)
+    for (const Part& part : parts_[pool]) {
+      if (part.column < 0) continue;
+      const auto found = pods.find({part.shape, pool});
+      decisions.emplace_back(part.column, found == pods.end() ? 0 : found->second);
+    }
+  return decisions;
+}
+
+// The columns from `first` on are about the zone of the pool.
+void SumRows::own(std::int32_t first, std::size_t pool) {
+  const formulation::ZoneIndex zone = supply_.residuals[pools_[pool].residuals.front()].zone;
+  formulation_.set_owner(first, {formulation::GangClassIndex::none(), NodeIndex::none(), zone});
 }
 
 void SumRows::add_one_a_node() {
@@ -264,11 +295,13 @@ AnchoredRows::Offer SumRows::offer_of(std::size_t pool) {
           if (!anchored_.is_anchored(node)) most += idle_devices(node) / size;
       const std::int32_t column =
           model_.add_column(0, static_cast<double>(most), true, "y" + std::to_string(model_.columns()));
+      own(column, pool);
       used.add(column, size);
       pods.add(column, 1);
     }
     const std::int32_t opened =
         model_.add_column(0, static_cast<double>(idle->second), true, "h" + std::to_string(model_.columns()));
+    own(opened, pool);
     used.add(opened, 1);
     offer.opened.add(opened, 1);
     model_.add_constraint(used, -lp::kInfinity, static_cast<double>(idle->second), "others");
@@ -312,6 +345,7 @@ void SumRows::add_patterns(std::size_t pool, const AnchoredRows::Offer& offer) {
     for (const DevicePatterns::Pattern& pattern : patterns.of(free)) {
       const std::int32_t column =
           model_.add_column(0, static_cast<double>(most), true, "p" + std::to_string(model_.columns()));
+      own(column, pool);
       left.add(column, -1);
       for (const auto& [share, held] : pattern) sharers[share].add(column, -held);
     }

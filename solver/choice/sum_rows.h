@@ -40,6 +40,9 @@ class SumRows {
 
   // Adds all columns and rows. May throw lp::ModelTooLong, as ModelBuilder does.
   void add();
+  // The columns that say in which pool pods are, for a plan's places. Only after add().
+  std::vector<std::pair<std::int32_t, std::int64_t>> decisions_of(
+      const std::vector<formulation::PlanColumns::Place>& places) const;
 
  private:
   struct Pool {
@@ -62,11 +65,13 @@ class SumRows {
     std::int64_t share;  // of each device, in millionths
     lp::LinearExpression pods;
     std::int64_t most;
+    std::int32_t column = -1;  // -1: the shape has no other pool
   };
 
   void make_pools();
   void add_shared_ports();
   void make_shapes();
+  void own(std::int32_t first, std::size_t pool);
   void divide_shapes();
   void add_one_a_node();
   std::int64_t most_in(const Pool& pool, const Shape& shape) const;
@@ -89,6 +94,7 @@ class SumRows {
   std::vector<Pool> pools_;
   Indexed<formulation::ResidualClassIndex, std::size_t> pool_of_;
   std::vector<Shape> shapes_;
+  std::vector<std::size_t> shape_of_;     // by position in what is asked
   std::vector<std::vector<Part>> parts_;  // by pool
 };
 

@@ -33,9 +33,18 @@ void ChoicePlaces::keep(formulation::RunningCellIndex index, slots::SlotTask& ta
   slots::NodeFilter nodes = nullptr;
   if (is_movable && !solution_.by_zone[cell.move].empty()) {
     std::set<formulation::ZoneIndex> zones;
-    for (const PodIndex pod : cell.pods) zones.insert(whole_.zones.of_node[problem_.pods[pod].node]);
+    std::int64_t moved = 0;
     for (std::size_t zone = 0; zone < solution_.by_zone[cell.move].size(); ++zone)
-      if (solution_.by_zone[cell.move][zone] > 0) zones.insert(formulation::ZoneIndex(zone));
+      if (const std::int64_t pods = solution_.by_zone[cell.move][zone]; pods > 0) {
+        moved += pods;
+        zones.insert(formulation::ZoneIndex(zone));
+      }
+    // A cell that is moved as a whole has no way back: a part of it at home could tear its gang apart.
+    if (moved >= cell.count()) {
+      task.placed.push_back({problem_.pods[cell.pods.front()].gang, cell.pods, nodes_in(zones)});
+      return;
+    }
+    for (const PodIndex pod : cell.pods) zones.insert(whole_.zones.of_node[problem_.pods[pod].node]);
     nodes = nodes_in(zones);
   }
   task.kept.push_back({cell.pods, std::max<std::int64_t>(0, kept), is_movable, cost, nodes});

@@ -1,6 +1,8 @@
 #include "solver/engine/choice_stage.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "heuristics/state/fit.h"
@@ -43,26 +45,35 @@ ChoiceOutcome choose_and_place(const MilpPreparation& preparation, const Candida
   if (!model.formulate(options.deadline.part(options.parts.formulating))) return result;
   const std::vector<std::int64_t> trivial =
       options.trivial.empty() ? trivial_bounds(setting.problem, setting.shares) : options.trivial;
-  choice::Choice choice = model.choose(trivial, start.plan, options.deadline.part(options.parts.choosing), backend);
+  choice::Choice choice =
+      model.choose(trivial, {start.plan, options.newer}, options.deadline.part(options.parts.choosing), backend);
   outcome.defects = std::move(choice.defects);
-  if (choice.solution) {
-    const std::vector<LevelId> ids = level_ids(setting.problem);
-    const QueueBounds bounds = queue_bounds(setting.problem, whole.before);
-    ChoicePlaces places(setting.problem, whole, *choice.solution);
+  const std::vector<LevelId> ids = level_ids(setting.problem);
+  const QueueBounds bounds = queue_bounds(setting.problem, whole.before);
+  const Repair repair(setting, whole.demand, bounds);
+  const auto tell = [&] {
+    if (options.trace != nullptr) options.trace->tell(Origin::kMilp, outcome.best.levels, {});
+  };
+  Offers offers({setting, repair, ids, options, preparation.candidates.any}, tell, outcome);
+  const auto place = [&](const formulation::FormulationSolution& solution) {
+    ChoicePlaces places(setting.problem, whole, solution);
     const slots::SlotTask task = places.task(bounds);
     const slots::PlaceTime time{options.deadline.part(options.parts.placing),
                                 options.deadline.part(options.parts.dealing)};
     std::optional<slots::SlotResult> found = slots::find_places(task, time, &backend);
-    const Repair repair(setting, whole.demand, bounds);
-    const auto tell = [&] {
-      if (options.trace != nullptr) options.trace->tell(Origin::kMilp, outcome.best.levels, {});
-    };
-    Offers offers({setting, repair, ids, options, preparation.candidates.any}, tell, outcome);
-    if (found) {
-      std::vector<PlannedEviction> departures = places.departures(found->state, model.formulation().channels());
-      offers.offer(std::move(found->state), std::move(departures), true);
-    }
-  }
+    if (!found) return;
+    std::vector<PlannedEviction> departures = places.departures(found->state, model.formulation().channels());
+    offers.offer(std::move(found->state), std::move(departures), true);
+  };
+  if (choice.solution) place(*choice.solution);
+  // Of what was chosen, much may have no places, or only by evictions without a right: an earlier choice may lose less.
+  const auto is_as_chosen = [&] {
+    const auto is_same = [](const choice::ChosenLevel& level, std::int64_t value) { return level.value == value; };
+    return std::ranges::equal(choice.levels, std::span(outcome.best.levels.values).first(choice.levels.size()),
+                              is_same);
+  };
+  for (const formulation::FormulationSolution& earlier : choice.earlier)
+    if (!is_as_chosen() && !options.deadline.passed()) place(earlier);
   if (preparation.candidates.complete) result.levels = std::move(choice.levels);
   return result;
 }

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "heuristics/state/candidate.h"
 #include "model/base/tuning.h"
 #include "solver/budget/deadline.h"
 #include "solver/budget/milp_parts.h"
@@ -33,6 +36,8 @@ struct MilpEngineOptions {
   MilpParts parts{};  // of the time or work left, for each stage
   // Whether gangs and victims are chosen first; and, with the evictions of the best plan, all places are sought.
   bool chooses = true, seeks_places = true;
+  // A plan of an engine beside this one, since the last time; may be empty.
+  std::function<std::optional<Candidate>()> newer = {};
   const lp::SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known
 };
 

@@ -43,13 +43,14 @@ void Offers::keep_if_best(const ClusterState& state, const std::vector<PlannedEv
   keeping_ = std::max(keeping_, Deadline::Clock::now() - start);
   if (!is_kept || !in_.may_leave || is_over()) return;
   // The current level determines no victims: the following levels begin with few.
-  keep_if_best(
-      preemption::reprieve_victims(in_.setting.problem, in_.setting.shares, outcome_.best, until_relief_is_over()));
+  keep_if_best(preemption::reprieve_victims(in_.setting.problem, in_.setting.shares, outcome_.best,
+                                            until(in_.options.parts.relief)));
 }
 
-StopRequest Offers::until_relief_is_over() const {
+// That share of the time left is over.
+StopRequest Offers::until(double share) const {
   if (in_.options.deadline.is_deterministic()) return {};
-  return [until = in_.options.deadline.after(in_.options.parts.relief)] { return Deadline::Clock::now() >= until; };
+  return [until = in_.options.deadline.after(share)] { return Deadline::Clock::now() >= until; };
 }
 
 bool Offers::is_over() const {
@@ -70,7 +71,7 @@ bool Offers::keep_if_best(Candidate candidate) {
     std::vector<referee::Violation> found = violations_of(candidate.plan);
     // Models do not know who takes whose room.
     if (!found.empty() && std::ranges::all_of(found, is_only_not_in_vain)) {
-      candidate = preemption::settle_rights(problem, in_.setting.shares, candidate.plan, until_relief_is_over());
+      candidate = preemption::settle_rights(problem, in_.setting.shares, candidate.plan, until(kTuning.parts.half));
       if (compare(candidate.levels, outcome_.best.levels, in_.ids) <= 0) return false;
       found = violations_of(candidate.plan);
     }

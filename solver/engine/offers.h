@@ -37,7 +37,7 @@ class Offers {
 
  private:
   bool is_over() const;
-  StopRequest until_relief_is_over() const;
+  StopRequest until(double share) const;
   void keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions);
   bool keep_if_best(Candidate candidate);
 

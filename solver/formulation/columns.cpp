@@ -36,6 +36,32 @@ std::vector<std::int32_t> Formulation::configuration_columns(ResidualClassIndex 
   return columns;
 }
 
+std::vector<ColumnOwner> Formulation::owners() const {
+  std::vector<ColumnOwner> owners(static_cast<std::size_t>(model_.columns()));
+  for (const OwnedColumns& owned : owned_)
+    for (std::int32_t column = owned.first; column < owned.end; ++column)
+      owners[static_cast<std::size_t>(column)] = owned.owner;
+  for (const GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const auto own = [&](std::int32_t column, ZoneIndex zone = ZoneIndex::none(),
+                         std::optional<std::size_t> channel = std::nullopt) {
+      if (column >= 0) owners[static_cast<std::size_t>(column)] = {index, NodeIndex::none(), zone, channel};
+    };
+    own(gang_columns_[index].admitted);
+    own(gang_columns_[index].split);
+    for (const auto& [group, column] : gang_columns_[index].satisfied) own(column);
+    for (const CellIndex cell : in_.demand.gang_classes[index].cells) {
+      const std::vector<CellColumn>& columns = cell_columns_[cell];
+      for (std::size_t zone = 0; zone < columns.size(); ++zone)
+        own(columns[zone].column, columns.size() > 1 ? ZoneIndex(zone) : ZoneIndex::none());
+    }
+    for (const Exit& exit : exits_[index]) {
+      own(exit.gone, ZoneIndex::none(), exit.channel);
+      for (const std::int32_t column : exit.surplus) own(column, ZoneIndex::none(), exit.channel);
+    }
+  }
+  return owners;
+}
+
 void Formulation::hold(const LevelId& id, const lp::LinearExpression& expression, std::int64_t value) {
   const auto limit = static_cast<double>(value);
   if (is_maximised(id.kind))

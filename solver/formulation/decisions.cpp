@@ -7,43 +7,62 @@
 
 namespace muster::formulation {
 
-std::vector<std::pair<std::int32_t, std::int64_t>> Formulation::decisions_of(const Plan& plan) const {
+PlanColumns Formulation::decisions_of(const Plan& plan) const {
   Indexed<PodIndex, NodeIndex> placed(in_.problem.pods.size(), NodeIndex::none());
   for (const Placement& placement : plan.placements) placed[placement.pod] = placement.node;
   Indexed<PodIndex, const Eviction*> evicted(in_.problem.pods.size(), nullptr);
   for (const Eviction& eviction : plan.evictions)
     if (placed[eviction.pod].is_none()) evicted[eviction.pod] = &eviction;
   std::map<std::int32_t, std::int64_t> values;
+  PlanColumns result;
+  const auto add_place = [&](CellIndex cell, NodeIndex node) {
+    const ZoneIndex zone = cell_columns_[cell].size() > 1 ? in_.zones.of_node[node] : ZoneIndex::none();
+    result.places.push_back({in_.demand.cells[cell].demand, zone, node});
+  };
   for (const GangClassIndex index : in_.demand.gang_classes.indices()) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     for (const CellIndex cell : gang_class.cells)
-      if (in_.demand.cells[cell].moves.is_none())
-        for (const CellColumn& column : cell_columns_[cell]) values[column.column];
+      for (const CellColumn& column : cell_columns_[cell]) values[column.column];
     for (const Exit& exit : exits_[index]) {
       if (exit.gone >= 0) values[exit.gone];
       for (const std::int32_t column : exit.surplus) values[column];
     }
-    // Pods that are placed: whole gangs have one column for all of their pods.
+    const auto column_in = [&](CellIndex cell, ZoneIndex zone) -> const CellColumn& {
+      return cell_columns_[cell][cell_columns_[cell].size() > 1 ? zone.value() : 0];
+    };
+    // Pods that are placed: whole gangs have one column for all of their pods. Where no pod has a place, one that is
+    // moved within its zone stays.
     for (const CellIndex cell : gang_class.cells) {
-      if (!in_.demand.cells[cell].moves.is_none()) continue;
+      if (const RunningCellIndex moves = in_.demand.cells[cell].moves; !moves.is_none()) {
+        for (const PodIndex pod : in_.demand.running[moves].pods) {
+          if (placed[pod].is_none()) continue;
+          const ZoneIndex to = in_.zones.of_node[placed[pod]];
+          if (in_.pooled && to == in_.zones.of_node[in_.problem.pods[pod].node]) {
+            result.places.push_back({in_.demand.running[moves].stay, zone_of(moves), placed[pod]});
+          } else {
+            ++values[column_in(cell, to).column];
+            add_place(cell, placed[pod]);
+          }
+        }
+        continue;
+      }
       const PodClassIndex pod_class = in_.demand.classes[in_.demand.cells[cell].demand].pod_class;
-      std::map<std::int32_t, std::int64_t> pods;
+      std::map<ZoneIndex, std::int64_t> pods;
       const auto count = [&](PodIndex pod) {
         if (placed[pod].is_none() || in_.problem.pods[pod].status != PodStatus::kPending ||
             in_.problem.pods[pod].pod_class != pod_class)
           return;
-        const bool has_zones = cell_columns_[cell].size() > 1;
-        ++pods[has_zones ? static_cast<std::int32_t>(in_.zones.of_node[placed[pod]].value()) : 0];
+        ++pods[in_.zones.of_node[placed[pod]]];
+        add_place(cell, placed[pod]);
       };
       if (gang_class.gangs.size() == 1) {
         std::ranges::for_each(in_.demand.cells[cell].pods, count);
       } else {
         for (const GangIndex gang : gang_class.gangs) std::ranges::for_each(in_.problem.gangs[gang].pods, count);
       }
-      for (const auto& [zone, count] : pods) {
-        const CellColumn& column = cell_columns_[cell][static_cast<std::size_t>(zone)];
-        values[column.column] = count / column.pods;
-      }
+      std::map<std::int32_t, std::int64_t> by_column;
+      for (const auto& [zone, count] : pods) by_column[column_in(cell, zone).column] += count;
+      for (const auto& [column, count] : by_column) values[column] = count / column_in(cell, ZoneIndex(0)).pods;
     }
     if (gang_columns_[index].split >= 0) values[gang_columns_[index].split];
     if (!gang_class.running.empty())
@@ -58,7 +77,12 @@ std::vector<std::pair<std::int32_t, std::int64_t>> Formulation::decisions_of(con
       values[gang_columns_[index].admitted] = gangs;
     }
   }
-  return {values.begin(), values.end()};
+  for (const RunningCellIndex cell : in_.demand.running.indices())
+    for (const PodIndex pod : in_.demand.running[cell].pods)
+      if (placed[pod].is_none() && evicted[pod] == nullptr)
+        result.places.push_back({in_.demand.running[cell].stay, zone_of(cell), in_.problem.pods[pod].node});
+  result.decisions.assign(values.begin(), values.end());
+  return result;
 }
 
 // The columns of one running gang's exits. A gang whose pods all leave by one channel, or whose split is of no use,

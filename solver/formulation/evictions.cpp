@@ -516,11 +516,13 @@ void Formulation::add_implied(std::int32_t column, const lp::LinearExpression& e
 }
 
 void Formulation::add_reclaim(Reclaim& reclaim) {
+  const std::int32_t first = model_.columns();
   const GangIndex claimant = granted_[reclaim.channel].claimant;
   const Gang& gang = in_.problem.gangs[claimant];
   const auto& asked = in_.rules.asked_for(claimant);
   const std::string label = std::to_string(reclaim.channel) + "_" + std::to_string(reclaim.sides.victim.value());
   const std::int32_t active = model_.add_column(0, 1, true, "reclaim" + label);
+  model_.set_structure(active);
   reclaim.active = active;
   std::int64_t most = 0;
   for (const auto& [column, coefficient] : reclaim.evicted.terms)
@@ -542,6 +544,7 @@ void Formulation::add_reclaim(Reclaim& reclaim) {
     if (queue == reclaim.sides.claimant) break;
   }
   add_reclaim_grounds(reclaim, active);
+  set_owner(first, {GangClassIndex::none(), NodeIndex::none(), ZoneIndex::none(), reclaim.channel});
 }
 
 void Formulation::add_reclaim_grounds(const Reclaim& reclaim, std::int32_t active) {
@@ -558,6 +561,7 @@ void Formulation::add_reclaim_grounds(const Reclaim& reclaim, std::int32_t activ
     for (std::size_t r = 0; r < kQueueResources && was_over; ++r) {
       if (!asked[r] || is_unlimited(bound[r])) continue;
       const std::int32_t ground = model_.add_column(0, 1, true, "ground" + std::to_string(model_.columns()));
+      model_.set_structure(ground);
       grounds.add(ground, 1);
       lp::LinearExpression before_last = usage_of(victim, r, false);
       before_last.add(largest_unit(victim, r));

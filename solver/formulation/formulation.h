@@ -105,6 +105,26 @@ struct AskedPods {
   lp::LinearExpression pods;
 };
 
+// What a column of a model is about; none of them: it follows from others.
+struct ColumnOwner {
+  GangClassIndex gang;
+  NodeIndex node;
+  ZoneIndex zone;
+  std::optional<std::size_t> channel = {};  // by which gangs, or pods of them, leave
+};
+
+// A plan in the columns of a formulation, and where its pods then are: those that are placed, moved or stay, as far as
+// the formulation is about them.
+struct PlanColumns {
+  struct Place {
+    DemandIndex demand;
+    ZoneIndex zone;  // as in AskedPods
+    NodeIndex node;
+  };
+  std::vector<std::pair<std::int32_t, std::int64_t>> decisions;
+  std::vector<Place> places;
+};
+
 class Formulation {
  public:
   explicit Formulation(const FormulationInput& input);
@@ -130,12 +150,17 @@ class Formulation {
   // What supply has to hold; pooled only.
   const std::vector<AskedPods>& asked() const { return asked_; }
 
+  // Of every column so far: those of gangs, and those that others have been set for.
+  std::vector<ColumnOwner> owners() const;
+  // For the columns from `first` on, which others than this class have added.
+  void set_owner(std::int32_t first, const ColumnOwner& owner) { owned_.push_back({first, model_.columns(), owner}); }
+
   lp::ModelBuilder& model() { return model_; }
   const lp::ModelBuilder& model() const { return model_; }
   FormulationSolution read(const std::vector<double>& x) const;
-  // What a plan decides: the columns of gangs, placed pods and evictions with their values. The others follow. Moves
-  // are left open.
-  std::vector<std::pair<std::int32_t, std::int64_t>> decisions_of(const Plan& plan) const;
+  // What a plan decides: the columns of gangs, of pods that are placed or moved, and of evictions, with their values.
+  // The others follow.
+  PlanColumns decisions_of(const Plan& plan) const;
   // Makes a fractional solution of the LP relaxation integral: of each residual class the whole nodes of every
   // configuration, then the largest remainders. Gangs and pods are rounded up, and decoding determines which of them
   // find a place.
@@ -301,8 +326,14 @@ class Formulation {
     std::vector<std::pair<DemandIndex, std::int32_t>> counts;
   };
 
+  struct OwnedColumns {
+    std::int32_t first, end;
+    ColumnOwner owner;
+  };
+
   FormulationInput in_;
   lp::ModelBuilder model_;
+  std::vector<OwnedColumns> owned_;
   std::map<GangIndex, std::vector<GangPattern>> patterns_;
   std::vector<AskedPods> asked_;
   std::vector<EvictionChannel> channels_;

@@ -18,6 +18,8 @@ std::int32_t Milp::add_column(const Column& column, const std::vector<Entry>& co
   lower.push_back(column.lower);
   upper.push_back(column.upper);
   is_integer.push_back(column.integer ? 1 : 0);
+  if (column.structure) is_structure.resize(is_integer.size() - 1, 0);
+  if (column.structure || !is_structure.empty()) is_structure.push_back(column.structure ? 1 : 0);
   for (const Entry& entry : column_entries) {
     if (entry.value == 0) continue;
     entry_row.push_back(entry.row);

@@ -20,6 +20,7 @@ struct Entry {
 struct Milp {
   std::vector<double> objective, lower, upper;
   std::vector<std::uint8_t> is_integer;
+  std::vector<std::uint8_t> is_structure;  // integer columns on which to branch before all others; or empty: none
   std::vector<double> row_lower, row_upper;
   std::vector<std::int32_t> column_begin{0};  // of the type of entry_row, as CBC and Eigen want it
   std::vector<std::int32_t> entry_row;
@@ -34,7 +35,7 @@ struct Milp {
   // Entries of one row must be summed up by the caller; zeros are dropped.
   struct Column {
     double objective = 0, lower = 0, upper = kInfinity;
-    bool integer = false;
+    bool integer = false, structure = false;
   };
   std::int32_t add_column(const Column& column, const std::vector<Entry>& column_entries);
 };

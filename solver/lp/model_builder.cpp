@@ -97,6 +97,17 @@ std::int32_t ModelBuilder::add_constraint(const LinearExpression& expression, do
   return row;
 }
 
+ScaledRow ModelBuilder::add_scaled_row(const LinearExpression& merged, std::string name) {
+  step(merged.terms.size());
+  std::int64_t divisor = 0;
+  for (const auto& [column, coefficient] : merged.terms) divisor = std::gcd(divisor, coefficient);
+  divisor = std::max<std::int64_t>(1, divisor);
+  const ScaledRow result{add_row(-kInfinity, kInfinity, std::move(name)), shrink_of(merged, divisor)};
+  for (const auto& [column, coefficient] : merged.terms)
+    add_entry(result.row, column, static_cast<double>(coefficient / divisor) * result.scale);
+  return result;
+}
+
 Milp ModelBuilder::build(const LinearExpression& objective, int sign) const {
   Milp milp;
   const auto column_count = static_cast<std::size_t>(columns());
@@ -106,6 +117,8 @@ Milp ModelBuilder::build(const LinearExpression& objective, int sign) const {
   milp.lower = lower_;
   milp.upper = upper_;
   milp.is_integer = integer_;
+  if (!structure_.empty()) milp.is_structure.assign(column_count, 0);
+  for (const std::int32_t column : structure_) milp.is_structure[static_cast<std::size_t>(column)] = 1;
   milp.row_lower = row_lower_;
   milp.row_upper = row_upper_;
   milp.column_names = column_names_;

@@ -37,6 +37,11 @@ std::optional<std::int64_t> whole_bound(double limit, std::int64_t divisor, int 
 // Thrown if a model takes longer to build than there is time for.
 struct ModelTooLong {};
 
+struct ScaledRow {
+  std::int32_t row = -1;
+  double scale = 1;
+};
+
 class ModelBuilder {
  public:
   // From then on it throws ModelTooLong once the deadline has passed; checked from time to time.
@@ -57,11 +62,17 @@ class ModelBuilder {
   // inwards if all columns of the row are integer. Large ones are scaled down by a power of two.
   std::int32_t add_constraint(const LinearExpression& expression, double lower, double upper, std::string name);
 
+  // A row of scale x (expression - constant) / divisor of all coefficients, which bounds nothing. `merged`: each column
+  // once.
+  ScaledRow add_scaled_row(const LinearExpression& merged, std::string name);
+
   std::int32_t columns() const { return static_cast<std::int32_t>(lower_.size()); }
   std::int32_t rows() const { return static_cast<std::int32_t>(row_lower_.size()); }
   double lower(std::int32_t column) const { return lower_[static_cast<std::size_t>(column)]; }
   double upper(std::int32_t column) const { return upper_[static_cast<std::size_t>(column)]; }
   void set_bounds(std::int32_t column, double lower, double upper);
+  // It decides what others can be: to be branched on before them.
+  void set_structure(std::int32_t column) { structure_.push_back(column); }
 
   // maximise sign x expression.
   Milp build(const LinearExpression& objective, int sign) const;
@@ -82,6 +93,7 @@ class ModelBuilder {
   };
   std::vector<double> lower_, upper_, row_lower_, row_upper_;
   std::vector<std::uint8_t> integer_;
+  std::vector<std::int32_t> structure_;
   std::vector<std::string> column_names_, row_names_;
   std::vector<Coefficient> entries_;
   std::optional<Deadline> deadline_;

@@ -153,7 +153,7 @@ class Cycle {
               std::make_unique<engine::MilpPreparation>(problem_, shares_, deadline_.part(plan_.milp.formulating));
       } else {
         const Clock::time_point begun = Clock::now();
-        const FirstPlan::Ending ending(first_plan_);
+        const FirstPlan::Ending ending(first_plan_, candidate);
         candidate = greedy::solve_greedy(problem_, shares_, greedy);
         start_ms = milliseconds_since(begun);
       }
@@ -189,6 +189,7 @@ class Cycle {
     if (!preparation_->candidates.any || preparation_->took_too_long) return;
     milp.trace = nullptr;  // greedy uses it
     milp.parts.choosing = milp.parts.placing = kTuning.parts.most;
+    milp.newer = [this] { return first_plan_.later(); };
     const Clock::time_point begun = Clock::now();
     choice_ = engine::choose_and_place(*preparation_, start, backend_, milp);
     const double ms = milliseconds_since(begun, choice_->outcome.first_improved.value_or(Clock::now()));

@@ -66,7 +66,7 @@ void expect_plan_in_choice(const test::MasterCase& scene, const std::vector<Leve
                              scene.restricted.base});
   if (!model.formulate(test::no_deadline())) return;  // see pooled_supply.h
   const choice::Choice chosen =
-      model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {}, test::no_deadline(), backend);
+      model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {Plan{}}, test::no_deadline(), backend);
   ASSERT_FALSE(chosen.levels.empty());
   for (std::size_t i = 0; i < chosen.levels.size(); ++i)
     EXPECT_EQ(chosen.levels[i].bound, levels.values[i]) << level_name(ids[i].kind) << " " << ids[i].priority;

@@ -545,6 +545,29 @@ TEST(BackendRace, AsksOneQuestionOfALaneAfterAnother) {
   EXPECT_EQ(backend.failures(), 0);
 }
 
+// Its first question is of no interest any more as soon as something is known of it.
+class Fickle : public Questions {
+ public:
+  using Questions::Questions;
+  void hear_bound(double bound) override { bound_ = bound; }
+  bool is_stale() const override { return answers.empty() && bound_ < lp::kInfinity; }
+
+ private:
+  double bound_ = lp::kInfinity;
+};
+
+TEST(BackendRace, StopsAQuestionThatIsStaleAndAsksTheNextOne) {
+  Backend backend(test::program());
+  const MilpRequest request = request_of(seconds(60));
+  Fickle first({{hard(), request}, {easy(), request}});
+  OneQuestion second({hard(), request});
+  backend.race(first, second, request.deadline);
+  EXPECT_LT(Clock::now() - request.deadline, -seconds(30));
+  ASSERT_EQ(first.answers.size(), 2);
+  EXPECT_LT(first.answers[0].bound, lp::kInfinity) << "what was known by then";
+  EXPECT_EQ(first.answers[1].status, SolveStatus::kOptimal);
+}
+
 TEST_P(FaultyWorker, EndsARaceByItsDeadlineWithNothing) {
   Backend backend = faulty(GetParam());
   const MilpRequest request = request_of(milliseconds(300));

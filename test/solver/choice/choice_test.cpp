@@ -34,7 +34,7 @@ Chosen choose(const MasterCase& scene) {
   ChoiceModel model(input_of(scene));
   const Deadline deadline(Deadline::Clock::now() + std::chrono::seconds(20), false);
   if (!model.formulate(deadline)) return {};
-  Chosen chosen{model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {}, deadline, backend),
+  Chosen chosen{model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {Plan{}}, deadline, backend),
                 level_ids(*scene.cluster)};
   if (!chosen.choice.solution) return chosen;
   for (const formulation::CellIndex cell : scene.restricted.demand.cells.indices())
@@ -107,7 +107,7 @@ TEST(Choice, EndsIfNeitherOfItsWaysProvesMore) {
   ChoiceModel model(input_of(scene));
   ASSERT_TRUE(model.formulate(test::no_deadline()));
   const Choice choice =
-      model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {}, test::no_deadline(), backend);
+      model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {Plan{}}, test::no_deadline(), backend);
   EXPECT_FALSE(choice.levels.empty());
 }
 

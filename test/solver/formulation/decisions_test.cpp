@@ -27,7 +27,7 @@ TEST(Decisions, OfAPlanHaveItsValues) {
     const ExactFormulation::Decoded decoded = exact.decoded(answer.x);
     if (decoded.missed > 0) continue;
     lp::Milp fixed = milp;
-    for (const auto& [column, value] : exact.formulation.decisions_of(decoded.plan)) {
+    for (const auto& [column, value] : exact.formulation.decisions_of(decoded.plan).decisions) {
       const auto j = static_cast<std::size_t>(column);
       ASSERT_LE(static_cast<double>(value), milp.upper[j]) << seed << ' ' << milp.column_names[j];
       fixed.lower[j] = fixed.upper[j] = static_cast<double>(value);

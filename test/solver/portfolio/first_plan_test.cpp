@@ -56,5 +56,18 @@ TEST(FirstPlan, IsWhatIsPlacedIfGreedyEndsThere) {
   EXPECT_EQ(worth(first.wait(Clock::now() + std::chrono::hours(1))), 1);
 }
 
+TEST(FirstPlan, TellsLaterWhatGreedyEndsWith) {
+  FirstPlan first;
+  first.set_placed(plan_worth(1));
+  EXPECT_EQ(worth(first.wait(Clock::now())), 1);
+  EXPECT_EQ(worth(first.later()), -1);
+  first.set(plan_worth(2));
+  EXPECT_EQ(worth(first.later()), 2);
+  EXPECT_EQ(worth(first.later()), -1) << "once";
+  const std::optional<Candidate> last = plan_worth(3);
+  { const FirstPlan::Ending ending(first, last); }
+  EXPECT_EQ(worth(first.later()), 3);
+}
+
 }  // namespace
 }  // namespace muster::portfolio
