@@ -66,8 +66,17 @@ const cbc::Question* PartSearch::next() {
   question_ = {task_.part.milp, {}};
   question_.request.way = in_.way;
   question_.request.absolute_gap = kGap;
+  // To find nothing then is a proof: with a limit, what CBC's preprocessing alone has decided is examined without it.
+  if (task_.part.is_whole) question_.request.cutoff = units_of_value() + kGap;
   set_time();
   return &question_;
+}
+
+// Of the incumbent in the level, as the objective of the whole model has it.
+double PartSearch::units_of_value() const {
+  const ModelLevel& level = in_.incumbent.levels()[task_.level];
+  const std::int64_t units = (in_.incumbent.value(task_.level) - level.expression.constant) / level.divisor;
+  return level.sign * static_cast<double>(units);
 }
 
 bool PartSearch::knows_relaxation() const {

@@ -50,6 +50,7 @@ class PartSearch : public cbc::Lane {
   const cbc::Question* ask_for_newer(lp::Milp model);
   const cbc::Question* ask_for_relaxation();
   bool knows_relaxation() const;
+  double units_of_value() const;
   void set_time();
   void grow_or_shrink(const cbc::MilpAnswer& answer, bool has_gained, double spent);
 
