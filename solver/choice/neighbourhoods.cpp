@@ -20,6 +20,9 @@ void shuffle(std::vector<T>& values, std::mt19937_64& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
 }
 
+// Whether the column decides what is reclaimed at all, on which grounds.
+bool is_reclaim(const formulation::ColumnOwner& owner) { return owner.gang.is_none() && owner.channel.has_value(); }
+
 double drawn_part(std::mt19937_64& random) {
   constexpr double kRange = 18446744073709551616.0;  // 2^64
   return static_cast<double>(random()) / kRange;
@@ -52,7 +55,8 @@ Neighbourhoods::Neighbourhoods(const Problem& problem, const formulation::Demand
       owners_(std::move(owners)),
       gangs_(demand.gang_classes.size()),
       running_on_(problem.nodes.size()),
-      zone_count_(zones.nodes.size()) {
+      zone_count_(zones.nodes.size()),
+      has_reclaims_(std::ranges::any_of(owners_, is_reclaim)) {
   for (std::size_t column = 0; column < owners_.size(); ++column)
     if (!owners_[column].gang.is_none()) {
       GangPart& gang = gangs_[owners_[column].gang];
@@ -80,7 +84,8 @@ Neighbourhood Neighbourhoods::from(std::int32_t first) const {
 Neighbourhood Neighbourhoods::free(NeighbourhoodKind kind, std::size_t size, const LevelId& level, const Around& around,
                                    std::mt19937_64& random) const {
   const std::vector<double>& x = around.x;
-  if (size >= gang_columns_ && kind != NeighbourhoodKind::kReclaims) return all();
+  const bool settles_reclaims = kind != NeighbourhoodKind::kChannels && has_reclaims_;
+  if (size >= gang_columns_ && kind != NeighbourhoodKind::kReclaims && !settles_reclaims) return all();
   Part part{Indexed<formulation::GangClassIndex, bool>(gangs_.size(), false),
             Indexed<NodeIndex, bool>(running_on_.size(), false),
             {},
@@ -134,7 +139,8 @@ Neighbourhood Neighbourhoods::free(NeighbourhoodKind kind, std::size_t size, con
     const formulation::ColumnOwner& owner = owners_[column];
     const bool is_used = !owner.gang.is_none() && x[column] > 0.5;
     result.is_free[column] =
-        (owner.gang.is_none() || part.gangs[owner.gang]) && (owner.node.is_none() || part.nodes[owner.node]) &&
+        (!settles_reclaims || !is_reclaim(owner)) && (owner.gang.is_none() || part.gangs[owner.gang]) &&
+        (owner.node.is_none() || part.nodes[owner.node]) &&
         (owner.zone.is_none() || part.zones.empty() || part.zones[owner.zone.value()] || is_used) &&
         (!owner.channel || part.channels.empty() || part.channels[*owner.channel] || is_used);
     if (kind == NeighbourhoodKind::kRelaxation && std::abs(around.relaxed[column] - x[column]) > kSame)
@@ -143,15 +149,11 @@ Neighbourhood Neighbourhoods::free(NeighbourhoodKind kind, std::size_t size, con
   return result;
 }
 
-// Which reclaims there are decides what others may be: with that settled, even large parts are solved at once.
 Neighbourhood Neighbourhoods::other_reclaims(Gangs order, std::size_t size, const std::vector<double>& x,
                                              std::mt19937_64& random) const {
-  const auto is_reclaim = [&](std::size_t column) {
-    return owners_[column].gang.is_none() && owners_[column].channel.has_value();
-  };
   std::map<std::size_t, bool> is_active;  // by channel
   for (std::size_t column = 0; column < owners_.size(); ++column)
-    if (is_reclaim(column)) is_active[*owners_[column].channel] |= x[column] > 0.5;
+    if (is_reclaim(owners_[column])) is_active[*owners_[column].channel] |= x[column] > 0.5;
   std::set<std::size_t> given_up, opened;
   const auto drawn = [&] { return random() % 2 == 0; };
   const bool is_all = drawn(), may_open = drawn();
@@ -180,7 +182,7 @@ Neighbourhood Neighbourhoods::other_reclaims(Gangs order, std::size_t size, cons
   Neighbourhood result{std::vector<bool>(owners_.size()), {}};
   for (std::size_t column = 0; column < owners_.size(); ++column) {
     const formulation::ColumnOwner& owner = owners_[column];
-    if (is_reclaim(column)) {
+    if (is_reclaim(owner)) {
       const bool is_given_up = given_up.contains(*owner.channel);
       result.is_free[column] = is_given_up || opened.contains(*owner.channel);
       if (is_given_up) result.set.emplace_back(static_cast<std::int32_t>(column), 0);

@@ -21,6 +21,8 @@
 
 namespace muster::choice {
 
+// Which reclaims there are decides what others may be. With that settled, even large parts are solved at once; so only
+// kChannels and kReclaims change it, and kRelaxation where the relaxation does.
 enum class NeighbourhoodKind : std::uint8_t {
   kQueues,     // gangs of one queue after the other
   kPriority,   // waiting gangs of at least the level's priority, and running ones
@@ -84,6 +86,7 @@ class Neighbourhoods {
   Indexed<formulation::GangClassIndex, GangPart> gangs_;
   Indexed<NodeIndex, Gangs> running_on_;
   std::size_t gang_columns_ = 0, zone_count_ = 0;
+  bool has_reclaims_ = false;
 };
 
 // Which kind comes next, and of what size.

@@ -290,7 +290,10 @@ class Formulation {
   Bounded leaf_work(QueueIndex queue, std::int32_t priority, std::size_t kind) const;
   Bounded leaf_share(QueueIndex queue, std::int32_t priority, std::size_t kind);
   bool counts_evicted(const LevelId& id, const GangClass& gang_class, const Exit& exit) const;
-  lp::LinearExpression evicted_level(const LevelId& id) const;  // `evicted`, or the part that its kind counts
+  lp::LinearExpression evicted_level(const LevelId& id);  // `evicted`, or the part that its kind counts
+  void add_reclaimed(const LevelId& id, lp::LinearExpression& preempted);
+  lp::LinearExpression reclaimed_in_reach(QueueIndex queue, std::int32_t priority,
+                                          const lp::LinearExpression& reclaimed);
   lp::LinearExpression moved_level() const;
   lp::LinearExpression seniority_level();
   std::optional<lp::LinearExpression> whole_nodes_level() const;
@@ -340,6 +343,7 @@ class Formulation {
   std::vector<Granted> granted_;  // by channel
   std::map<std::pair<QueueIndex, std::int32_t>, std::optional<std::size_t>> preempt_channels_;
   std::map<ReclaimKind, std::size_t> reclaim_channels_;
+  std::map<std::pair<QueueIndex, std::int32_t>, lp::LinearExpression> reclaimed_;  // see reclaimed_in_reach
   std::optional<std::size_t> stale_channel_;
   Indexed<GangClassIndex, std::vector<Exit>> exits_;
   std::map<std::tuple<std::size_t, QueueIndex, QueueIndex>, Reclaim> reclaims_;  // by channel and sides

@@ -80,7 +80,6 @@ lp::LinearExpression Formulation::work_level(std::int32_t priority) const {
 
 // --- evicted, moved
 
-// What is reclaimed although a placed gang might preempt it is missing in `preempted`: the level counts less.
 bool Formulation::counts_evicted(const LevelId& id, const GangClass& gang_class, const Exit& exit) const {
   const EvictionReason reason = channels_[exit.channel].reason;
   if (reason == EvictionReason::kStale) return false;
@@ -90,7 +89,7 @@ bool Formulation::counts_evicted(const LevelId& id, const GangClass& gang_class,
   return is_beyond || reason == EvictionReason::kPreempt;
 }
 
-lp::LinearExpression Formulation::evicted_level(const LevelId& id) const {
+lp::LinearExpression Formulation::evicted_level(const LevelId& id) {
   lp::LinearExpression evicted;
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
@@ -103,7 +102,59 @@ lp::LinearExpression Formulation::evicted_level(const LevelId& id) const {
       }
     }
   }
+  if (id.kind == LevelKind::kPreempted) add_reclaimed(id, evicted);
   return evicted;
+}
+
+// What is reclaimed counts, too, where a gang is placed that might preempt it.
+void Formulation::add_reclaimed(const LevelId& id, lp::LinearExpression& preempted) {
+  std::map<std::pair<QueueIndex, std::int32_t>, lp::LinearExpression> reclaimed;
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    if (gang_class.priority < id.priority || in_.shares.beyond[gang_class.gangs.front()]) continue;
+    for (const Exit& exit : exits_[index])
+      for (std::size_t v = 0; v < gang_class.running.size(); ++v)
+        if (channels_[exit.channel].reason == EvictionReason::kReclaim)
+          reclaimed[{gang_class.queue, gang_class.priority}].add(evicted_of(index, exit, v),
+                                                                 in_.demand.running[gang_class.running[v]].cost);
+  }
+  for (const auto& [of, work] : reclaimed) preempted.add(reclaimed_in_reach(of.first, of.second, work));
+}
+
+// r as far as it counts, for victims of one queue and priority: a column c >= r - most (1 - b), with b = 1 if any pod
+// is placed of a gang that may preempt them.
+lp::LinearExpression Formulation::reclaimed_in_reach(QueueIndex queue, std::int32_t priority,
+                                                     const lp::LinearExpression& reclaimed) {
+  const auto channel = preempt_channels_.find({queue, priority});
+  if (channel == preempt_channels_.end() || !channel->second) return {};
+  const auto [found, is_new] = reclaimed_.try_emplace({queue, priority});
+  if (!is_new) return found->second;
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;  // integers up to it are doubles
+  const auto most_of = [&](const lp::LinearExpression& expression) {
+    std::int64_t most = expression.constant;
+    for (const auto& [column, coefficient] : expression.terms)
+      most = saturating_add(most, saturating_multiply(coefficient, static_cast<std::int64_t>(model_.upper(column))));
+    return most;
+  };
+  const std::int64_t most = most_of(reclaimed);
+  if (most == 0 || most > kExact) return {};  // beyond it the level counts less
+  const std::string label = std::to_string(queue.value()) + "_" + std::to_string(priority);
+  const std::int32_t is_placed = model_.add_column(0, 1, true, "may_preempt" + label);
+  for (const GangClassIndex index : channels_[*channel->second].claimants) {
+    lp::LinearExpression pods = waiting_pods(in_.demand.gang_classes[index]);
+    pods.add(is_placed, -most_of(pods));
+    model_.add_constraint(pods, -lp::kInfinity, 0, "may_preempt" + label);
+  }
+  std::int64_t unit = 0;
+  for (const auto& [column, coefficient] : reclaimed.terms) unit = std::gcd(unit, coefficient);
+  const std::int32_t counted =
+      model_.add_column(0, static_cast<double>(most / unit), true, "reclaimed_in_reach" + label);
+  lp::LinearExpression row = reclaimed;
+  row.add(is_placed, most);
+  row.add(counted, -unit);
+  model_.add_constraint(row, -lp::kInfinity, static_cast<double>(most), "reclaimed_in_reach" + label);
+  found->second.add(counted, unit);
+  return found->second;
 }
 
 lp::LinearExpression Formulation::moved_level() const {

@@ -17,7 +17,7 @@ namespace muster::test {
 namespace {
 
 std::mutex mutex;
-std::string last_drawn;
+std::string last_drawn, test_of_last;
 
 std::string current_test() {
   const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
@@ -30,20 +30,36 @@ std::string file_of(std::string test) {
   return (std::filesystem::temp_directory_path() / (test + ".jsonl")).string();
 }
 
+void keep(const std::string& test, const std::string& line);
+
 class Keeper : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& /*test*/) override {
     const std::lock_guard lock(mutex);
     last_drawn.clear();
   }
   void OnTestPartResult(const testing::TestPartResult& result) override {
-    std::string line;
+    std::string line, test;
     {
       const std::lock_guard lock(mutex);
       if (result.failed()) line = std::exchange(last_drawn, {});
+      test = test_of_last;  // here GoogleTest holds the lock under which it would tell the test
     }
-    if (!line.empty()) keep_failing(line);
+    if (!line.empty()) keep(test, line);
   }
 };
+
+void keep(const std::string& test, const std::string& line) {
+  if (std::getenv("MUSTER_SNAPSHOT") != nullptr) return;
+  const std::lock_guard lock(mutex);
+  static std::set<std::string> begun;
+  const std::string file = file_of(test);
+  const bool is_first = begun.insert(test).second;
+  std::ofstream(file, is_first ? std::ios::trunc : std::ios::app) << line << "\n";
+  if (!is_first) return;
+  std::cout << "failing clusters: " << file << "; to make the last one small:\n  test/shrink/shrink.py " << file
+            << " -- env MUSTER_SNAPSHOT={} MUSTER_INSTANCES=1 "
+            << std::filesystem::read_symlink("/proc/self/exe").string() << " --gtest_filter=" << test << "\n";
+}
 
 }  // namespace
 
@@ -63,22 +79,13 @@ std::string drawn(std::string line) {
   if (auto given = given_snapshot()) return *std::move(given);
   static std::once_flag once;
   std::call_once(once, [] { testing::UnitTest::GetInstance()->listeners().Append(new Keeper); });
+  const std::string test = current_test();
   const std::lock_guard lock(mutex);
   last_drawn = line;
+  test_of_last = test;
   return line;
 }
 
-void keep_failing(const std::string& line) {
-  if (std::getenv("MUSTER_SNAPSHOT") != nullptr) return;
-  const std::lock_guard lock(mutex);
-  static std::set<std::string> begun;
-  const std::string test = current_test(), file = file_of(test);
-  const bool is_first = begun.insert(test).second;
-  std::ofstream(file, is_first ? std::ios::trunc : std::ios::app) << line << "\n";
-  if (!is_first) return;
-  std::cout << "failing clusters: " << file << "; to make the last one small:\n  test/shrink/shrink.py " << file
-            << " -- env MUSTER_SNAPSHOT={} MUSTER_INSTANCES=1 "
-            << std::filesystem::read_symlink("/proc/self/exe").string() << " --gtest_filter=" << test << "\n";
-}
+void keep_failing(const std::string& line) { keep(current_test(), line); }
 
 }  // namespace muster::test
