@@ -42,7 +42,8 @@ bool BlockStage::improve_on_grids(PricingTask task, const std::vector<double>& a
   if (!priced.defect.empty()) defects_.push_back(priced.defect);
   if (on_bound(priced.dual_bound)) return false;
   take_fill(task, priced.asked);
-  if (priced.asked.empty() || on_bound(priced.dual_bound) || options.deadline.passed()) return false;
+  if (priced.asked.empty() || !in_.options.runs("blocks") || on_bound(priced.dual_bound) || options.deadline.passed())
+    return false;
   blocks_ = column_generation::make_blocks(in_.whole, options.most_blocks);
   blocks_.points = std::move(priced.points);
   return true;
@@ -51,7 +52,7 @@ bool BlockStage::improve_on_grids(PricingTask task, const std::vector<double>& a
 // A plan at the present prices that places what is asked for, by DemandIndex; empty: it is not known.
 void BlockStage::take_fill(PricingTask task, const std::vector<double>& asked) {
   column_generation::RestrictedMaster& whole = in_.whole;
-  if (asked.empty() || whole.stability_center.empty() || !has_time_for()) return;
+  if (!in_.options.runs("grids") || asked.empty() || whole.stability_center.empty() || !has_time_for()) return;
   task.deadline = in_.options.deadline;
   formulation::FormulationSolution solution =
       whole.formulation->round(whole.formulation->model().build(task.expression, task.sign).upper);

@@ -60,7 +60,7 @@ ChoiceOutcome choose_and_place(const MilpPreparation& preparation, const Candida
     const slots::SlotTask task = places.task(bounds);
     const slots::PlaceTime time{options.deadline.part(options.parts.placing),
                                 options.deadline.part(options.parts.dealing)};
-    std::optional<slots::SlotResult> found = slots::find_places(task, time, &backend);
+    std::optional<slots::SlotResult> found = slots::find_places(task, time, options.runs("slots") ? &backend : nullptr);
     if (!found) return;
     std::vector<PlannedEviction> departures = places.departures(found->state, model.formulation().channels());
     offers.offer(std::move(found->state), std::move(departures), true);
@@ -73,7 +73,7 @@ ChoiceOutcome choose_and_place(const MilpPreparation& preparation, const Candida
                               is_same);
   };
   for (const formulation::FormulationSolution& earlier : choice.earlier)
-    if (!is_as_chosen() && !options.deadline.passed()) place(earlier);
+    if (options.runs("earlier") && !is_as_chosen() && !options.deadline.passed()) place(earlier);
   if (preparation.candidates.complete) result.levels = std::move(choice.levels);
   return result;
 }

@@ -39,6 +39,7 @@ using Configurations = Indexed<formulation::ResidualClassIndex, std::vector<form
 
 // Of a model of all nodes that there is time for.
 std::size_t most_node_columns(const MilpEngineOptions& options) {
+  if (!options.runs("whole")) return 0;
   if (options.deadline.is_deterministic()) return std::min(options.most_node_columns, kTuning.listing.few);
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options.deadline.left()).count();
   return std::min(options.most_node_columns, static_cast<std::size_t>(left / kTuning.listing.column_us));
@@ -117,7 +118,8 @@ class Engine {
 
   void choose_columns() {
     const Deadline until = options_.deadline.part(options_.parts.listing);
-    states_ = whole_.pool.list_all({most_states(), options_.most_columns, [&] { return until.passed(); }});
+    if (options_.runs("list"))
+      states_ = whole_.pool.list_all({most_states(), options_.most_columns, [&] { return until.passed(); }});
     columns_ = Columns::kListed;
     if (states_) return;
     all_nodes_.emplace(problem_, whole_, most_node_columns(options_));
@@ -293,7 +295,8 @@ class Engine {
   Improvement improve(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
     LevelTask task = task_of(i, expression);
     if (!is_whole()) price(task);
-    if (!has_blocks() && !options_.deadline.passed() && !is_solved(task)) branch(formulation, task);
+    if (!has_blocks() && (is_whole() || options_.runs("cbc")) && !options_.deadline.passed() && !is_solved(task))
+      branch(formulation, task);
     return task.result;
   }
 
@@ -321,7 +324,7 @@ class Engine {
     relaxed_ = priced.x;
     if (relaxed_.empty()) return;
     take(whole_.formulation->round(relaxed_), whole_.pool.configurations());
-    if (!task.result.bound || is_solved(task)) return;
+    if (!task.result.bound || is_solved(task) || !options_.runs("branch")) return;
     const Deadline until = options_.deadline.part(options_.parts.branching);
     const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
     const PricingTask pricing{task.scaled, task.sign, until, options_.threads};
@@ -390,7 +393,7 @@ class Engine {
       if (!pods.empty()) whole_.stability_center = column_generation::prices_of_pods(whole_, task, pods, backend_);
     }
     const bool is_recalled = !whole_.stability_center.empty();
-    if (is_recalled) return;
+    if (is_recalled || !options_.runs("aggregate")) return;
     column_generation::AggregatePrices first = column_generation::aggregate_prices(whole_, task, backend_);
     whole_.stability_center = std::move(first.price);
     first_asked_ = std::move(first.asked);
@@ -546,7 +549,7 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
   const std::vector<LevelId> ids = level_ids(setting.problem);
   if (choice != nullptr) {
     outcome = outcome_for(incumbent, *choice, ids);
-  } else if (candidates.any && options.chooses) {
+  } else if (candidates.any && options.runs("choice")) {
     // A model of all nodes finds what a choice cannot place, and gets about half of the time.
     MilpEngineOptions first = options;
     if (WholeModel(setting.problem, preparation.whole, most_node_columns(options)).is_whole())
@@ -566,7 +569,7 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
     const bool is_proven = passes.proven_levels(outcome, options.sums) == ids.size();
     if (pass.is_finished || is_proven || !candidates.any || options.deadline.passed()) return outcome;
   }
-  if (!options.seeks_places) return outcome;
+  if (!options.runs("places")) return outcome;
   const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);
   RestrictedMaster rest(setting, settled.state, settled.candidates);
   MilpOutcome second =

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heuristics/state/candidate.h"
@@ -33,9 +35,9 @@ struct MilpEngineOptions {
   // With more residual classes than that, blocks of them are priced, about so many.
   std::size_t most_residuals = kTuning.size.many_kinds;
   std::size_t most_blocks = kTuning.generation.blocks;
-  MilpParts parts{};  // of the time or work left, for each stage
-  // Whether gangs and victims are chosen first; and, with the evictions of the best plan, all places are sought.
-  bool chooses = true, seeks_places = true;
+  MilpParts parts{};                         // of the time or work left, for each stage
+  std::set<std::string_view> left_out = {};  // stages that are not run, see portfolio::SolveOptions
+  bool runs(std::string_view stage) const { return !left_out.contains(stage); }
   // A plan of an engine beside this one, since the last time; may be empty.
   std::function<std::optional<Candidate>()> newer = {};
   const lp::SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known

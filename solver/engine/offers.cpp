@@ -23,11 +23,11 @@ void Offers::offer(ClusterState state, std::vector<PlannedEviction> evictions, b
   if (is_whole) keep_if_best(state, evictions);
   if (in_.may_leave) {
     if (is_whole && is_over()) return;
-    repair.bring_back(state, evictions, in_.options.deadline);
+    if (in_.options.runs("back")) repair.bring_back(state, evictions, in_.options.deadline);
     keep_if_best(state, evictions);
   }
   if ((is_whole || in_.may_leave) && is_over()) return;
-  repair.fill_up(state, in_.options.deadline);
+  if (in_.options.runs("fill")) repair.fill_up(state, in_.options.deadline);
   if (in_.may_leave) in_.setting.rules.name_claimants(state, evictions);
   keep_if_best(state, evictions);
 }
@@ -41,7 +41,7 @@ void Offers::keep_if_best(const ClusterState& state, const std::vector<PlannedEv
   candidate.levels = evaluate(in_.setting.problem, in_.setting.shares, candidate.plan);
   const bool is_kept = keep_if_best(std::move(candidate));
   keeping_ = std::max(keeping_, Deadline::Clock::now() - start);
-  if (!is_kept || !in_.may_leave || is_over()) return;
+  if (!is_kept || !in_.may_leave || is_over() || !in_.options.runs("reprieve")) return;
   // The current level determines no victims: the following levels begin with few.
   keep_if_best(preemption::reprieve_victims(in_.setting.problem, in_.setting.shares, outcome_.best,
                                             until(in_.options.parts.relief)));

@@ -100,7 +100,7 @@ class Cycle {
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
     if (may_search()) recall_plan();
-    if (is_repacking_due()) repack_best();
+    if (is_repacking_due() && !options_.left_out.contains("gather")) repack_best();
     if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
     const double between_ms = milliseconds_since(last_engine_ended_);
@@ -218,9 +218,7 @@ class Cycle {
         trivial_};
     milp.sums = &sum_bounds_;
     milp.parts = plan_.milp;
-    milp.chooses = !options_.left_out.contains("choice");
-    milp.seeks_places = !options_.left_out.contains("places");
-    if (options_.left_out.contains("whole")) milp.most_node_columns = 0;
+    milp.left_out = options_.left_out;
     return milp;
   }
 
