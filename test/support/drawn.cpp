@@ -30,7 +30,18 @@ std::string file_of(std::string test) {
   return (std::filesystem::temp_directory_path() / (test + ".jsonl")).string();
 }
 
-void keep(const std::string& test, const std::string& line);
+void keep(const std::string& test, const std::string& line) {
+  if (std::getenv("MUSTER_SNAPSHOT") != nullptr) return;
+  const std::lock_guard lock(mutex);
+  static std::set<std::string> begun;
+  const std::string file = file_of(test);
+  const bool is_first = begun.insert(test).second;
+  std::ofstream(file, is_first ? std::ios::trunc : std::ios::app) << line << "\n";
+  if (!is_first) return;
+  std::cout << "failing clusters: " << file << "; to make the last one small:\n  test/shrink/shrink.py " << file
+            << " -- env MUSTER_SNAPSHOT={} MUSTER_INSTANCES=1 "
+            << std::filesystem::read_symlink("/proc/self/exe").string() << " --gtest_filter=" << test << "\n";
+}
 
 class Keeper : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& /*test*/) override {
@@ -47,19 +58,6 @@ class Keeper : public testing::EmptyTestEventListener {
     if (!line.empty()) keep(test, line);
   }
 };
-
-void keep(const std::string& test, const std::string& line) {
-  if (std::getenv("MUSTER_SNAPSHOT") != nullptr) return;
-  const std::lock_guard lock(mutex);
-  static std::set<std::string> begun;
-  const std::string file = file_of(test);
-  const bool is_first = begun.insert(test).second;
-  std::ofstream(file, is_first ? std::ios::trunc : std::ios::app) << line << "\n";
-  if (!is_first) return;
-  std::cout << "failing clusters: " << file << "; to make the last one small:\n  test/shrink/shrink.py " << file
-            << " -- env MUSTER_SNAPSHOT={} MUSTER_INSTANCES=1 "
-            << std::filesystem::read_symlink("/proc/self/exe").string() << " --gtest_filter=" << test << "\n";
-}
 
 }  // namespace
 
