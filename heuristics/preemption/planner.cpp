@@ -122,7 +122,7 @@ void PreemptionPlanner::reprieve() {
   const bool is_first = !std::exchange(has_chosen_anew_, true);
   if (is_first && context_.problem.snapshot->policy.actions.consolidate) choose_victims_anew(context_, nominator_, 1);
   bring_victims_back(context_);
-  if (context_.ledger.has_evicted() && settle_rights(context_)) bring_victims_back(context_);
+  if (context_.ledger.has_evicted() && settle_rights(context_, {})) bring_victims_back(context_);
 }
 
 void PreemptionPlanner::exchange_victims() {

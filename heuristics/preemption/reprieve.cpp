@@ -46,13 +46,13 @@ class PlanReprieve {
   Plan settle_rights() {
     note_ranks();
     const std::vector<GangIndex> placed = newly_placed();
-    preemption::settle_rights(planner_.context());
+    preemption::settle_rights(planner_.context(), stop_);
     bool has_claimed = false;
     for (const GangIndex gang : placed) {
       if (!is_anything_present(state_, gang) && !is_stopped() && planner_.claim_minimum(gang, rank_of(gang)))
         has_claimed = true;
     }
-    if (has_claimed) preemption::settle_rights(planner_.context());
+    if (has_claimed) preemption::settle_rights(planner_.context(), stop_);
     return plan_of(problem_, state_, planner_.context().ledger.evictions());
   }
 

@@ -28,7 +28,8 @@ void bring_victims_back(PreemptionContext& context);
 // room, they change places with pods of gangs that have the right, or give way, and the unit comes back. A moved pod
 // comes home if all others find room next to it. Gangs that gave way are placed again if they fit. Cost: O(evictions x
 // pods on their nodes) if all hold by right, and a check of the rules for each that comes back.
-bool settle_rights(PreemptionContext& context);
+// Once asked to stop, evictions without a right may be left. `stop` may be empty.
+bool settle_rights(PreemptionContext& context, const StopRequest& stop);
 
 // Once all claims are settled: for each priority with evictions, all victims are chosen anew together, in at most this
 // many rounds, as long as the levels improve. Requires that moves are allowed. Afterwards no exchange is under way.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "heuristics/preemption/arrivals.h"
 #include "heuristics/preemption/settling.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
@@ -38,8 +39,12 @@ void append_new_pods(const ClusterState& state, GangIndex gang, std::vector<PodI
 // Pods of gangs that may not evict a unit never count as a reason for its leaving.
 class VictimRights {
  public:
-  explicit VictimRights(PreemptionContext& context)
-      : context_(context), problem_(context.problem), state_(context.state) {}
+  VictimRights(PreemptionContext& context, const StopRequest& stop)
+      : context_(context),
+        stop_(stop),
+        problem_(context.problem),
+        state_(context.state),
+        arrivals_(state_, context.ledger) {}
 
   bool settle() {
     bool any = false;
@@ -47,21 +52,25 @@ class VictimRights {
     // exchanges, which could go round in a circle, are as many at most as pods have left.
     read_evictions();
     exchanges_left_ = units_.size();
-    for (bool again = true; again;) {
+    for (bool again = true; again && !is_stopped();) {
       again = false;
       read_evictions();
       const auto note = [&](bool has_changed) {
         if (has_changed) reclaims_.clear();
         again = again || has_changed;
       };
-      for (const auto& [pod, claimant] : moved_for_) note(bring_home(pod));
-      for (const Unit& unit : units_) note(settle(unit));
+      for (const auto& [pod, claimant] : arrivals_.moves()) note(bring_home(pod));
+      for (const Unit& unit : units_) {
+        if (is_stopped()) break;
+        note(settle(unit));
+      }
       any = any || again;
     }
     if (gave_way_.empty()) return any;
     std::ranges::stable_sort(gave_way_, std::ranges::greater{},
                              [&](GangIndex gang) { return problem_.gangs[gang].priority; });
     for (const GangIndex gang : std::exchange(gave_way_, {})) {
+      if (is_stopped()) break;
       const auto before = state_.checkpoint();
       const bool is_placed = context_.placer.may_place(gang) && !is_satisfied(state_, gang) &&
                              context_.min_resources_hold(gang) && context_.placer.place_minimum(gang);
@@ -72,6 +81,8 @@ class VictimRights {
   }
 
  private:
+  bool is_stopped() const { return stop_ && stop_(); }
+
   // Pods of one gang that leave together: what is evicted of its minimum, or one pod beyond it. Those of one node
   // follow each other.
   struct Unit {
@@ -88,16 +99,16 @@ class VictimRights {
   void read_evictions() {
     lost_.clear();
     units_.clear();
-    moved_for_.clear();
+    std::vector<std::pair<PodIndex, GangIndex>> moves;
     for (const PlannedEviction& eviction : context_.ledger.evictions()) {
       if (eviction.reason == EvictionReason::kStale) continue;
       if (state_.is_present(eviction.pod)) {
-        moved_for_.emplace_back(eviction.pod, eviction.for_gang);
+        moves.emplace_back(eviction.pod, eviction.for_gang);
       } else {
         lost_.push_back(eviction.pod);
       }
     }
-    std::ranges::sort(moved_for_);
+    arrivals_.set_moves(std::move(moves));
     const auto gang_of = [&](PodIndex pod) { return problem_.pods[pod].gang; };
     std::ranges::stable_sort(lost_, {}, [&](PodIndex pod) { return std::pair(gang_of(pod), problem_.pods[pod].node); });
     for (std::span<const PodIndex> left = lost_; !left.empty();) {
@@ -111,11 +122,14 @@ class VictimRights {
 
   // Whether anything has changed. The devices of what arrived there may have been the only obstacle.
   bool bring_home(PodIndex moved) {
-    if (!state_.is_present(moved) || is_home(state_, moved) || problem_.devices_of(moved).empty() ||
-        is_surely_out(moved))
-      return false;
+    if (!state_.is_present(moved) || is_home(state_, moved) || is_surely_out(moved)) return false;
     const auto before = state_.checkpoint();
     state_.take(moved);
+    if (put_back(state_, context_.bounds, moved)) {
+      if (context_.rules_hold()) return true;
+      state_.rollback(before);
+      state_.take(moved);
+    }
     if (fits_with_other_devices(moved)) {
       state_.take(moved);
       if (put_back(state_, context_.bounds, moved) && context_.rules_hold()) return true;
@@ -136,7 +150,12 @@ class VictimRights {
       if (change_places(unit, other)) return true;
     }
     std::set<GangIndex> near;
-    for (const PodIndex other : others) std::ranges::copy(claimants_of(other), std::inserter(near, near.end()));
+    for (const PodIndex other : others) {
+      arrivals_.any_claimant(other, [&](GangIndex gang) {
+        near.insert(gang);
+        return false;
+      });
+    }
     const std::vector<GangIndex> least_first = by_loss(with_queues_of(near, unit));
     const auto gives_way = [&](GangIndex gang) { return give_back(unit, {gang}); };
     const auto has_no_right = [&](GangIndex gang) { return !may_evict(gang, unit); };
@@ -211,38 +230,9 @@ class VictimRights {
     return known->second;
   }
 
-  bool is_arrival(PodIndex pod) const {
-    return fit::is_pending(problem_.pods[pod]) || (context_.ledger.was_taken(pod) && !is_home(state_, pod));
-  }
-
-  // For which an arrived pod is placed: its own gang, if it waited; if it is moved, those that were put on the node
-  // that it left, in the end; if there are none, the one that the move names.
-  std::vector<GangIndex> claimants_of(PodIndex arrival) const {
-    if (fit::is_pending(problem_.pods[arrival])) return {problem_.pods[arrival].gang};
-    std::vector<GangIndex> gangs;
-    std::vector<PodIndex> moved{arrival};
-    const auto add = [](auto& list, auto entry) {
-      if (std::ranges::find(list, entry) == list.end()) list.push_back(entry);
-    };
-    for (std::size_t i = 0; i < moved.size(); ++i) {
-      for (const PodIndex other : state_.pods_on(problem_.pods[moved[i]].node)) {
-        if (fit::is_pending(problem_.pods[other])) {
-          add(gangs, problem_.pods[other].gang);
-        } else if (is_arrival(other)) {
-          add(moved, other);
-        }
-      }
-    }
-    const auto named = std::ranges::lower_bound(moved_for_, arrival, {}, &std::pair<PodIndex, GangIndex>::first);
-    if (gangs.empty() && named != moved_for_.end() && named->first == arrival) gangs.push_back(named->second);
-    return gangs;
-  }
-
   // Whether the arrived pod was placed for a gang that may evict one of the unit's pods that ran there.
   bool counts(const Unit& unit, std::span<const PodIndex> ran_there, PodIndex arrival) const {
-    if (fit::is_pending(problem_.pods[arrival])) return may_evict(problem_.pods[arrival].gang, unit, ran_there);
-    return std::ranges::any_of(claimants_of(arrival),
-                               [&](GangIndex claimant) { return may_evict(claimant, unit, ran_there); });
+    return arrivals_.any_claimant(arrival, [&](GangIndex claimant) { return may_evict(claimant, unit, ran_there); });
   }
 
   // The arrivals there that do not count.
@@ -253,7 +243,7 @@ class VictimRights {
       const auto end = std::ranges::find_if(left, [&](PodIndex pod) { return problem_.pods[pod].node != node; });
       const std::span<const PodIndex> here(left.begin(), end);
       std::ranges::copy_if(state_.pods_on(node), std::back_inserter(others),
-                           [&](PodIndex other) { return is_arrival(other) && !counts(unit, here, other); });
+                           [&](PodIndex other) { return arrivals_.is_arrival(other) && !counts(unit, here, other); });
       left = left.subspan(here.size());
     }
     return others;
@@ -300,7 +290,7 @@ class VictimRights {
     if (home.devices.empty()) return false;
     std::vector<PodIndex> arrivals;
     for (const PodIndex other : state_.pods_on(home.node)) {
-      if (is_arrival(other) && problem_.class_of(other).gpu.devices > 0) arrivals.push_back(other);
+      if (arrivals_.is_arrival(other) && problem_.class_of(other).gpu.devices > 0) arrivals.push_back(other);
     }
     for (const PodIndex other : arrivals) state_.take(other);
     if (!has_room_at_home(state_, pod)) return false;
@@ -401,12 +391,9 @@ class VictimRights {
 
   // Takes its new pods away; what was moved for it alone goes home. False: that does not fit.
   bool give_way(const std::vector<GangIndex>& gangs) {
-    std::vector<PodIndex> moved;
-    for (const auto& [pod, claimant] : moved_for_) {
-      if (!state_.is_present(pod) || is_home(state_, pod)) continue;
-      const auto gives_way = [&](GangIndex gang) { return std::ranges::find(gangs, gang) != gangs.end(); };
-      if (std::ranges::all_of(claimants_of(pod), gives_way)) moved.push_back(pod);
-    }
+    const std::set<GangIndex> giving_way(gangs.begin(), gangs.end());
+    const std::vector<PodIndex> moved =
+        arrivals_.moved_for_none([&](GangIndex gang) { return !giving_way.contains(gang); });
     std::vector<PodIndex> leaving = moved;
     for (const GangIndex gang : gangs) append_new_pods(state_, gang, leaving);
     for (const PodIndex pod : leaving) state_.take(pod);
@@ -423,11 +410,7 @@ class VictimRights {
   // Next to the part by right, which the limits of queues, too, and what its gangs want free may keep it from.
   bool could_have_stayed(const Unit& unit) {
     const auto has_right = [&](GangIndex gang) { return may_evict(gang, unit); };
-    std::vector<PodIndex> others;
-    for (const auto& [pod, claimant] : moved_for_) {
-      if (state_.is_present(pod) && !is_home(state_, pod) && std::ranges::none_of(claimants_of(pod), has_right))
-        others.push_back(pod);
-    }
+    std::vector<PodIndex> others = arrivals_.moved_for_none(has_right);
     const std::vector<GangIndex> by_right = placed_gangs(has_right);
     for (const GangIndex gang : placed_gangs(std::not_fn(has_right))) append_new_pods(state_, gang, others);
     const auto before = state_.checkpoint();
@@ -453,11 +436,12 @@ class VictimRights {
   }
 
   PreemptionContext& context_;
+  const StopRequest& stop_;
   const Problem& problem_;
   ClusterState& state_;
   std::vector<PodIndex> lost_;  // of all units
   std::vector<Unit> units_;
-  std::vector<std::pair<PodIndex, GangIndex>> moved_for_;  // ascending
+  Arrivals arrivals_;
   // Whether claimants of one kind may reclaim from a queue; until the state changes.
   mutable std::map<std::pair<std::uint64_t, QueueIndex>, bool> reclaims_;
   std::vector<GangIndex> gave_way_;
@@ -466,6 +450,6 @@ class VictimRights {
 
 }  // namespace
 
-bool settle_rights(PreemptionContext& context) { return VictimRights(context).settle(); }
+bool settle_rights(PreemptionContext& context, const StopRequest& stop) { return VictimRights(context, stop).settle(); }
 
 }  // namespace muster::preemption

@@ -299,7 +299,7 @@ void check_consolidate(Case& c);
 void check_stale(Case& c);
 void check_price(Case& c);
 void check_disruption_budgets(Case& c);
-void check_not_in_vain(Case& c);
+void check_not_in_vain(Case& c, std::size_t most);  // ends once there are so many violations
 
 // Whether rules Affinity and Spread hold for all other placements if these pods had stayed where they ran.
 bool keeps_inter_pod(Case& c, std::span<const PodIndex> back);

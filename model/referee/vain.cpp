@@ -5,10 +5,12 @@
 // spread of what is placed, topology, a queue's limit, the share (or quota) that a queue must keep to since it
 // reclaims, or the free capacity that a placed gang's minResources asks for.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -46,38 +48,106 @@ class PutBack {
 
 bool is_one_of(PodIndex pod, std::span<const PodIndex> pods) { return std::ranges::find(pods, pod) != pods.end(); }
 
-// What is placed on the nodes that moved pods leave.
-using ArrivalsByNode = std::map<NodeIndex, std::vector<const Placement*>>;
+// For which gangs pods are moved: those that the plan puts on the node that a pod leaves, and where such an arrival is
+// itself moved, those for which it is, in turn.
+class ClaimedNodes {
+ public:
+  // Nodes that claim each other through moves form one component (Tarjan 1972), so each set of gangs is made once.
+  // Cost: O(placements x log nodes), and the sizes of the sets.
+  explicit ClaimedNodes(const Case& c) : c_(c) {
+    for (const Placement& placement : c.plan.placements) {
+      if (c.is_moved(placement.pod)) positions_.try_emplace(c.node_before(placement.pod), positions_.size());
+    }
+    nodes_.resize(positions_.size());
+    for (const Placement& placement : c.plan.placements) {
+      const auto at = positions_.find(placement.node);
+      if (at == positions_.end()) continue;
+      Node& node = nodes_[at->second];
+      if (!c.eviction[placement.pod]) {
+        node.gangs.push_back(c.problem.pods[placement.pod].gang);
+      } else if (c.is_moved(placement.pod)) {
+        node.from.push_back(positions_.at(c.node_before(placement.pod)));
+      }
+    }
+    for (std::size_t start = 0; start < nodes_.size(); ++start) {
+      if (nodes_[start].number == 0) search(start);
+    }
+  }
 
-ArrivalsByNode arrivals_where_moves_leave(const Case& c) {
-  ArrivalsByNode arrivals;
-  for (const Placement& placement : c.plan.placements) {
-    if (c.is_moved(placement.pod)) arrivals.try_emplace(c.node_before(placement.pod));
+  // Of a pod that is moved; empty: the plan puts nothing there that waited. Ascending.
+  std::span<const GangIndex> claimants_of(PodIndex pod) const {
+    const auto at = c_.is_moved(pod) ? positions_.find(c_.node_before(pod)) : positions_.end();
+    return at == positions_.end() ? std::span<const GangIndex>() : sets_[nodes_[at->second].set];
   }
-  if (arrivals.empty()) return arrivals;
-  for (const Placement& placement : c.plan.placements) {
-    const auto at = arrivals.find(placement.node);
-    if (at != arrivals.end()) at->second.push_back(&placement);
+
+ private:
+  struct Node {
+    std::vector<GangIndex> gangs;   // of pods that waited
+    std::vector<std::size_t> from;  // positions of the nodes that arrivals leave
+    std::size_t number = 0, lowest = 0, next = 0, set = kOpen;
+  };
+  static constexpr std::size_t kOpen = static_cast<std::size_t>(-1);
+
+  void enter(std::size_t position) {
+    nodes_[position].number = nodes_[position].lowest = ++visited_;
+    path_.push_back(position);
+    open_.push_back(position);
   }
-  return arrivals;
-}
+
+  // Without recursion: chains of moves may be long.
+  void search(std::size_t start) {
+    enter(start);
+    while (!path_.empty()) {
+      Node& node = nodes_[path_.back()];
+      if (node.next < node.from.size()) {
+        const std::size_t other = node.from[node.next++];
+        if (nodes_[other].number == 0) {
+          enter(other);
+        } else if (nodes_[other].set == kOpen) {
+          node.lowest = std::min(node.lowest, nodes_[other].number);
+        }
+        continue;
+      }
+      if (node.lowest == node.number) close(path_.back());
+      path_.pop_back();
+      if (!path_.empty()) nodes_[path_.back()].lowest = std::min(nodes_[path_.back()].lowest, node.lowest);
+    }
+  }
+
+  // All that is open from the node on is a component.
+  void close(std::size_t first) {
+    const auto begin = std::ranges::find(open_, first);
+    std::set<GangIndex> gangs;
+    for (auto at = begin; at != open_.end(); ++at) {
+      const Node& node = nodes_[*at];
+      gangs.insert(node.gangs.begin(), node.gangs.end());
+      for (const std::size_t other : node.from) {
+        if (nodes_[other].set != kOpen) gangs.insert(sets_[nodes_[other].set].begin(), sets_[nodes_[other].set].end());
+      }
+    }
+    for (auto at = begin; at != open_.end(); ++at) nodes_[*at].set = sets_.size();
+    open_.erase(begin, open_.end());
+    sets_.emplace_back(gangs.begin(), gangs.end());
+  }
+
+  const Case& c_;
+  std::map<NodeIndex, std::size_t> positions_;
+  std::vector<Node> nodes_;
+  std::vector<std::vector<GangIndex>> sets_;
+  std::vector<std::size_t> path_, open_;
+  std::size_t visited_ = 0;
+};
 
 // For which gangs the plan places pods, and which of these may evict what; each is found once.
 class Claimants {
  public:
-  explicit Claimants(const Case& c) : c_(c), left_by_moves_(arrivals_where_moves_leave(c)) {}
+  explicit Claimants(const Case& c) : c_(c), claimed_(c) {}
 
-  // A pod that waited is placed for its own gang; one that is moved, for those that the plan puts on the node that it
-  // leaves, in the end; if there are none, for the gang that the move names.
-  const std::set<GangIndex>& of(const Placement& placement) {
-    const auto [known, is_new] = of_pod_.try_emplace(placement.pod);
-    if (!is_new) return known->second;
-    std::set<GangIndex>& gangs = known->second;
-    std::set<PodIndex> seen;
-    add_claimants(placement, gangs, seen);
-    if (const Eviction* eviction = c_.eviction[placement.pod]; gangs.empty() && eviction)
-      gangs.insert(eviction->for_gang);
-    return gangs;
+  // Whether any counts of those that the moved pod is placed for: see ClaimedNodes; if there are none, the gang that
+  // the move names.
+  bool any_of_moved(PodIndex moved, const auto& counts) const {
+    const std::span<const GangIndex> gangs = claimed_.claimants_of(moved);
+    return gangs.empty() ? counts(c_.eviction[moved]->for_gang) : std::ranges::any_of(gangs, counts);
   }
 
   // What has_right says depends on the queue and the priority of the victim.
@@ -96,20 +166,8 @@ class Claimants {
     bool preempt = false, reclaim = false;
   };
 
-  void add_claimants(const Placement& placement, std::set<GangIndex>& gangs, std::set<PodIndex>& seen) const {
-    if (!seen.insert(placement.pod).second) return;
-    if (!c_.eviction[placement.pod]) {
-      gangs.insert(c_.problem.pods[placement.pod].gang);
-      return;
-    }
-    const auto at = left_by_moves_.find(c_.node_before(placement.pod));
-    if (at == left_by_moves_.end()) return;
-    for (const Placement* arrival : at->second) add_claimants(*arrival, gangs, seen);
-  }
-
   const Case& c_;
-  ArrivalsByNode left_by_moves_;
-  std::map<PodIndex, std::set<GangIndex>> of_pod_;
+  ClaimedNodes claimed_;
   std::map<std::tuple<GangIndex, QueueIndex, std::int32_t>, Right> rights_;
 };
 
@@ -129,7 +187,7 @@ class Rights {
   bool counts(const Placement& placement, std::span<const PodIndex> pods) {
     if (is_move_) return true;
     if (!c_.eviction[placement.pod]) return may_evict(c_.problem.pods[placement.pod].gang, pods);
-    return std::ranges::any_of(claimants_.of(placement), [&](GangIndex gang) { return may_evict(gang, pods); });
+    return claimants_.any_of_moved(placement.pod, [&](GangIndex gang) { return may_evict(gang, pods); });
   }
   // Any pod of the unit; on its nodes, any that ran on this node.
   bool counts(const Placement& placement) {
@@ -397,9 +455,10 @@ void check_pod(Case& c, Claimants& claimants, PodIndex pod) {
 
 }  // namespace
 
-void check_not_in_vain(Case& c) {
+void check_not_in_vain(Case& c, std::size_t most) {
   Claimants claimants(c);
   for (const GangIndex index : c.evicted_gangs) {
+    if (c.violations.size() >= most) return;
     const Gang& gang = c.problem.gangs[index];
     std::vector<PodIndex> lost;  // stale pods are not evicted for a claimant
     for (const PodIndex pod : gang.pods) {

@@ -63,7 +63,8 @@ ChoiceOutcome choose_and_place(const MilpPreparation& preparation, const Candida
     std::optional<slots::SlotResult> found = slots::find_places(task, time, options.runs("slots") ? &backend : nullptr);
     if (!found) return;
     std::vector<PlannedEviction> departures = places.departures(found->state, model.formulation().channels());
-    offers.offer(std::move(found->state), std::move(departures), true);
+    // As a solution that is not whole: what left for pods without places comes back first.
+    offers.offer(std::move(found->state), std::move(departures), false);
   };
   if (choice.solution) place(*choice.solution);
   // Of what was chosen, much may have no places, or only by evictions without a right: an earlier choice may lose less.

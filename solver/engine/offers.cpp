@@ -66,7 +66,7 @@ bool Offers::keep_if_best(Candidate candidate) {
   const bool may_break = evicts || problem.has_ordered_rules();
   if (may_break) {
     const auto violations_of = [&](const Plan& plan) {
-      return referee::check_plan(*problem.snapshot, problem, in_.setting.shares, plan);
+      return referee::check_plan(*problem.snapshot, problem, in_.setting.shares, plan, 1, 1);
     };
     std::vector<referee::Violation> found = violations_of(candidate.plan);
     // Models do not know who takes whose room.

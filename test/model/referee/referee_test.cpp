@@ -93,6 +93,19 @@ TEST(Referee, TellsTheSameWhateverTheNumberOfThreads) {
   for (const int threads : {2, 3, 8}) EXPECT_EQ(told_on(threads), alone) << threads;
 }
 
+TEST(Referee, EndsOnceItHasFoundAsManyViolationsAsAskedFor) {
+  const Case cluster = Case::of_line(R"json({"format":"muster/v1",
+    "nodes":[{"name":"n1","resources":{"cpu":1}},{"name":"n2","resources":{"cpu":1}},{"name":"n3","resources":{"cpu":1}}],
+    "pods":[{"name":"a","resources":{"cpu":1},"node":"n1"},{"name":"b","resources":{"cpu":1},"node":"n2"},
+            {"name":"claim","priority":9,"resources":{"cpu":1}}]})json");
+  const Plan vain = plan_of(cluster, "evict a preempt claim\nevict b preempt claim\nplace claim n3\n");
+  const auto found = [&](std::size_t most) {
+    return referee::check_plan(cluster.snapshot(), cluster.problem(), cluster.shares(), vain, 1, most).size();
+  };
+  EXPECT_EQ(found(10), 2U);
+  EXPECT_EQ(found(1), 1U);
+}
+
 TEST(Referee, LetsAMovedPodUseItsOwnRoom) {
   const Case cluster = Case::of_line(R"json({"format":"muster/v1","time":1000,
     "nodes":[{"name":"n1","resources":{"cpu":3},"gpus":{"count":2}}],
