@@ -62,10 +62,28 @@ bool Neighbourhood::put(TrialPod& pod, RepairRule rule) {
     }
   }
   if (best == size()) return false;
-  pod.to = node(best).node;
-  pod.to_devices = *choose_devices(contents_[best].room(), problem_, pod_class, pod.to);
-  contents_[best].put(problem_, pod.to, pod_class, pod.to_devices);
+  put_on(best, pod, *choose_devices(contents_[best].room(), problem_, pod_class, node(best).node));
   return true;
+}
+
+bool Neighbourhood::put_home(TrialPod& pod) {
+  const Pod& p = problem_.pods[pod.pod];
+  if (p.status != PodStatus::kRunning) return false;
+  const auto is_home = [&](std::size_t at) { return nodes_[at].node == p.node; };
+  const auto found = std::ranges::find_if(positions_, is_home);
+  const PodClass& pod_class = problem_.pod_classes[pod.pod_class];
+  const auto at = static_cast<std::size_t>(found - positions_.begin());
+  if (at >= size() || !fits(pod_class, at)) return false;
+  Place home = snapshot_place(problem_, pod.pod);
+  if (!fit::devices_at(contents_[at].room(), problem_, pod_class, home.node, home.devices)) return false;
+  put_on(at, pod, std::move(home.devices));
+  return true;
+}
+
+void Neighbourhood::put_on(std::size_t at, TrialPod& pod, DeviceList devices) {
+  pod.to = node(at).node;
+  pod.to_devices = std::move(devices);
+  contents_[at].put(problem_, pod.to, problem_.pod_classes[pod.pod_class], pod.to_devices);
 }
 
 void Neighbourhood::take_back(const TrialPod& pod) {

@@ -90,6 +90,8 @@ class Neighbourhood {
   // Repairs: puts the pod on the node that is best by the rule, where it fits and its gang stays within its domains.
   // False: there is none. Cost: O(nodes).
   bool put(TrialPod& pod, RepairRule rule);
+  // The same of a running pod, on the place that it has in the snapshot. False: it does not run, or has no room there.
+  bool put_home(TrialPod& pod);
   // Undoes put().
   void take_back(const TrialPod& pod);
 
@@ -100,6 +102,7 @@ class Neighbourhood {
   std::size_t draw_any() { return random_.below(nodes_.size()); }
   std::size_t draw_idle();
   bool fits(const PodClass& pod_class, std::size_t at) const;
+  void put_on(std::size_t at, TrialPod& pod, DeviceList devices);
   double score(const PodClass& pod_class, std::size_t at, RepairRule rule);
 
   const SearchScope& scope_;

@@ -65,4 +65,20 @@ double usable_thousandths(const Problem& problem, NodeIndex node, const Room& ro
   return sum;
 }
 
+double room_for_more(const Problem& problem, NodeIndex node, const Room& room) {
+  const NodeClass& node_class = problem.class_of(node);
+  const auto asks_for_devices = [&](const ExpectedClass& expected) {
+    return problem.pod_classes[expected.pod_class].gpu.devices > 0;
+  };
+  if (node_class.device_count > 0 && std::ranges::any_of(problem.objective.expected_workload, asks_for_devices))
+    return usable_thousandths(problem, node, room);
+  double sum = 0;
+  for (std::size_t r = 0; r < room.free.size(); ++r) {
+    const double part =
+        static_cast<double>(room.free[r]) / static_cast<double>(std::max<Amount>(1, node_class.capacity[r]));
+    sum += part * part;
+  }
+  return sum;
+}
+
 }  // namespace muster::local_search

@@ -29,7 +29,7 @@ struct PlanState {
   ClusterState state;
 };
 
-// Measures of the free part of a node: one that distinguishes states that are equal in all levels.
+// Measures of the free part of a node, that distinguish states that are equal in the levels.
 //
 // Thousandths of the node's devices that are free.
 std::int64_t idle_thousandths(const Problem& problem, NodeIndex node, std::span<const DeviceUnits> free);
@@ -38,6 +38,13 @@ std::int64_t idle_thousandths(const Problem& problem, NodeIndex node, std::span<
 // last level asks whether one pod fits, this measure asks how many. By the weights of the classes. Cost: O(expected
 // classes x (devices + resources)).
 double usable_thousandths(const Problem& problem, NodeIndex node, const Room& room);
+
+// What a search for further pods raises. Of a node with devices that some expected class asks for: what
+// usable_thousandths says. Of others: the sum of squares of the free parts of the resources, as that raises them where
+// much is free already (as best fit does). Cost: as usable_thousandths.
+double room_for_more(const Problem& problem, NodeIndex node, const Room& room);
+
+using RoomMeasure = double(const Problem& problem, NodeIndex node, const Room& room);
 
 // Random numbers that are the same with every standard library, which those of the standard distributions are not.
 class RandomSource {

@@ -56,7 +56,10 @@ bool DestroyAndRepair::place_required(Neighbourhood& neighbourhood, Trial& trial
   std::ranges::sort(trial.required, [](const TrialPod& a, const TrialPod& b) {
     return a.key != b.key ? a.key > b.key : a.pod < b.pod;
   });
-  return std::ranges::all_of(trial.required, [&](TrialPod& pod) { return neighbourhood.put(pod, rule_); });
+  const bool at_home = scope_.has_movable() && random_.coin();
+  return std::ranges::all_of(trial.required, [&](TrialPod& pod) {
+    return (at_home && neighbourhood.put_home(pod)) || neighbourhood.put(pod, rule_);
+  });
 }
 
 // All that the gang's minimum needs, or nothing.

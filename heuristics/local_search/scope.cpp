@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "heuristics/state/fit.h"
 #include "model/base/saturating.h"
@@ -22,27 +23,44 @@ std::size_t spare_bits(const Problem& problem) {
 
 }  // namespace
 
-SearchScope::SearchScope(const Problem& problem, const FairShares& shares, const ClusterState& state, const Plan& plan)
+// A price is on what leaves for one gang, and a search does not know for which one a pod moves.
+MovablePods movable_pods(const preemption::EvictionRules& rules, const ClusterState& state) {
+  const Problem& problem = state.problem();
+  MovablePods movable;
+  if (!problem.snapshot->policy.actions.consolidate || rules.price().is_set()) return movable;
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (problem.class_of(pod).has_inter_pod_rules() || !rules.may_move(state, pod)) continue;
+    if (movable.empty()) movable.assign(problem.pods.size(), 0);
+    movable[pod] = 1;
+  }
+  return movable;
+}
+
+SearchScope::SearchScope(const Problem& problem, const FairShares& shares, const ClusterState& state, const Plan& plan,
+                         Freedom freedom)
     : problem_(problem),
       shares_(shares),
       whole_nodes_(problem),
       open_(problem.nodes.size(), 1),
       is_free_(problem.pod_classes.size(), 0),
+      freedom_(std::move(freedom)),
       may_drop_(problem.gangs.size(), 0),
       may_add_(problem.gangs.size(), 0),
       is_bound_(problem.gangs.size(), 0),
       spare_bits_(spare_bits(problem)),
       factor_(problem.gangs.size(), 1) {
-  for (const Eviction& eviction : plan.evictions) open_[problem.pods[eviction.pod].node] = 0;
+  for (const PodClassIndex pod_class : problem.pod_classes.indices()) {
+    is_free_[pod_class] = problem.pod_classes[pod_class].has_inter_pod_rules() ? 0 : 1;
+  }
+  for (const Eviction& eviction : plan.evictions) {
+    if (!may_move(eviction.pod)) open_[problem.pods[eviction.pod].node] = 0;
+  }
   for (const Pod& pod : problem.pods) {
     if (pod.status == PodStatus::kReleasing && !pod.node.is_none()) open_[pod.node] = 0;
   }
   for (const NodeIndex node : problem.nodes.indices()) {
     if (problem.class_of(node).cordoned) open_[node] = 0;
     if (open_[node] != 0) open_nodes_.push_back(node);
-  }
-  for (const PodClassIndex pod_class : problem.pod_classes.indices()) {
-    is_free_[pod_class] = problem.pod_classes[pod_class].has_inter_pod_rules() ? 0 : 1;
   }
   find_gangs(plan);
   weigh(state);
@@ -65,6 +83,7 @@ void SearchScope::find_gangs(const Plan& plan) {
   }
   for (const Eviction& eviction : plan.evictions) {
     const GangIndex victim = problem_.pods[eviction.pod].gang;
+    if (may_move(eviction.pod)) continue;
     may_drop_[victim] = may_add_[victim] = 0;
     if (!eviction.for_gang.is_none()) may_drop_[eviction.for_gang] = 0;
   }
@@ -76,6 +95,7 @@ void SearchScope::find_gangs(const Plan& plan) {
 
 bool SearchScope::may_move(PodIndex pod) const {
   const Pod& p = problem_.pods[pod];
+  if (p.status == PodStatus::kRunning) return has_movable() && freedom_.movable[pod] != 0;
   return p.status == PodStatus::kPending && is_free_[p.pod_class] != 0;
 }
 

@@ -12,6 +12,8 @@
 #include "heuristics/local_search/step_acceptance.h"
 #include "heuristics/placement/gang_placement.h"
 #include "heuristics/placement/node_choice.h"
+#include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/preemption/reprieve.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/plan_of.h"
@@ -30,10 +32,12 @@ class Search {
       : problem_(problem),
         options_(options),
         before_(problem, ClusterState::Releasing::kFreed),
+        rules_(problem, shares, before_),
         plan_(plan, before_),
-        scope_(problem, shares, plan_.state, plan),
+        scope_(problem, shares, plan_.state, plan,
+               {options.aim, options.aim == SearchAim::kLevels ? MovablePods{} : movable_pods(rules_, plan_.state)}),
         seniority_(scope_),
-        acceptance_(shares, before_, plan_),
+        acceptance_(rules_, plan_),
         parts_(scope_, plan_.state, options.seed) {}
 
   Plan run() {
@@ -69,6 +73,7 @@ class Search {
 
   // Including pods for which the search has made room without intending it: those that have rules about other pods.
   Plan filled_plan() {
+    if (scope_.has_movable()) send_home();
     const auto before = plan_.state.checkpoint();
     if (problem_.has_inter_pod_rules()) fill_up();
     if (plan_.state.checkpoint() != before) {
@@ -76,7 +81,27 @@ class Search {
       if (filled.unbound.empty()) return std::move(filled.plan);
       plan_.state.rollback(before);
     }
+    if (scope_.has_movable()) rules_.name_claimants(plan_.state, plan_.evictions);
     return plan_of(problem_, plan_.state, plan_.evictions);
+  }
+
+  // Pods that have room where they ran, until there is none: they would move in vain.
+  void send_home() {
+    for (bool again = true; again;) {
+      again = false;
+      for (const PlannedEviction& eviction : plan_.evictions) {
+        const PodIndex pod = eviction.pod;
+        if (!scope_.may_move(pod) || !plan_.state.is_present(pod) || is_home(plan_.state, pod)) continue;
+        if (!scope_.keeps_domains(pod, plan_.state.node_of(pod), problem_.pods[pod].node)) continue;
+        const auto before = plan_.state.checkpoint();
+        plan_.state.take(pod);
+        if (put_back(plan_.state, plan_.bounds, pod)) {
+          again = true;
+        } else {
+          plan_.state.rollback(before);
+        }
+      }
+    }
   }
 
   void fill_up() {
@@ -112,6 +137,7 @@ class Search {
   const Problem& problem_;
   const SearchOptions& options_;
   ClusterState before_;
+  preemption::EvictionRules rules_;
   PlanState plan_;
   SearchScope scope_;
   SeniorityExchange seniority_;
@@ -124,6 +150,9 @@ class Search {
 Candidate search(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
                  const SearchOptions& options) {
   Plan plan = Search(problem, shares, incumbent.plan, options).run();
+  // Without a stop request: a pod that moves in vain would cost the whole plan.
+  if (options.aim != SearchAim::kLevels && plan != incumbent.plan)
+    plan = preemption::settle_rights(problem, shares, plan, {}).plan;
   Levels levels = evaluate(problem, shares, plan);
   if (compare(levels, incumbent.levels, level_ids(problem)) < 0) return incumbent;
   return {std::move(plan), std::move(levels)};

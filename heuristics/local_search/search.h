@@ -4,12 +4,13 @@
 // Large neighbourhood search (Shaw 1998; ruin and recreate, Schrimpf et al. 2000). Part of the placements on a few
 // nodes is destroyed and repaired in another way, together with waiting pods. A change is kept if it improves the
 // levels, or is equal in all of them and leaves more capacity that the expected workload can use. Gangs that differ
-// only in their age swap places directly (SeniorityExchange). Evictions and moves do not change.
+// only in their age swap places directly (SeniorityExchange). Evictions do not change; moves do if the aim is so.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
+#include "heuristics/local_search/scope.h"
 #include "heuristics/state/candidate.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
@@ -17,6 +18,7 @@
 namespace muster::local_search {
 
 struct SearchOptions {
+  SearchAim aim = SearchAim::kLevels;
   std::uint64_t seed = 1;
   std::int32_t threads = 1;
   std::int64_t most_trials = std::numeric_limits<std::int64_t>::max();  // the work limit: changes that are tried

@@ -76,7 +76,7 @@ void PartGangs::find_whole_gangs(const PartNodes& nodes) {
   for (std::size_t position = 0; position < nodes.size(); ++position) {
     for (const PartNode::Occupant& occupant : nodes[position].pods) {
       const GangIndex gang = problem_.pods[occupant.pod].gang;
-      if (problem_.gangs[gang].pods.size() == 1 || !scope_.may_drop(gang)) continue;
+      if (problem_.gangs[gang].pods.size() == 1 || !scope_.may_drop(gang) || !is_placed_by_plan(occupant.pod)) continue;
       positions_[occupant.pod] = position;
       ++here[gang];
     }
@@ -88,7 +88,7 @@ void PartGangs::find_whole_gangs(const PartNodes& nodes) {
 
 bool PartGangs::may_drop(PodIndex pod) {
   const GangIndex gang = problem_.pods[pod].gang;
-  if (!scope_.may_drop(gang)) return false;
+  if (!scope_.may_drop(gang) || !is_placed_by_plan(pod)) return false;
   return problem_.gangs[gang].pods.size() == 1 || (gang.value() % part_.of == part_.number && spare(gang) > 0);
 }
 

@@ -114,6 +114,7 @@ class PartGangs {
     std::size_t operator()(PodIndex pod) const { return pod.value(); }
   };
   void find_whole_gangs(const PartNodes& nodes);
+  bool is_placed_by_plan(PodIndex pod) const { return problem_.pods[pod].status == PodStatus::kPending; }
   std::int32_t& spare(GangIndex gang);
   void change_spare(PodIndex pod, std::int32_t change);
 

@@ -12,19 +12,22 @@
 
 namespace muster::local_search {
 
-StepAcceptance::StepAcceptance(const FairShares& shares, const ClusterState& before, PlanState& plan)
-    : problem_(before.problem()),
+StepAcceptance::StepAcceptance(const preemption::EvictionRules& rules, PlanState& plan)
+    : problem_(plan.state.problem()),
       plan_(plan),
-      rules_(problem_, shares, before),
-      leading_(problem_, shares),
+      rules_(rules),
+      leading_(problem_, rules.shares()),
       values_(leading_.of(plan.state)),
       usage_(plan.state.queues().usage()),
       victims_queues_(queues_of_victims()),
-      reclaims_(reclaims_by_right()) {}
+      reclaims_(reclaims_by_right()) {
+  for (const PlannedEviction& eviction : plan_.evictions) noted_.insert(eviction.pod);
+}
 
 std::set<QueueIndex> StepAcceptance::queues_of_victims() const {
   std::set<QueueIndex> queues;
   for (const PlannedEviction& eviction : plan_.evictions) {
+    if (plan_.state.is_present(eviction.pod)) continue;
     const QueueIndex leaf = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
     if (!leaf.is_none()) queues.insert(problem_.queues[leaf].ancestors.begin(), problem_.queues[leaf].ancestors.end());
   }
@@ -129,11 +132,18 @@ bool StepAcceptance::carry_out(const Step& step) {
     if (change.to.node.is_none()) continue;
     if (state.is_present(change.pod) || !fits(change.pod, change.to)) return false;
     state.put(change.pod, change.to.node, change.to.devices);
+    note_move(change.pod);
   }
   return std::ranges::all_of(step.changes, [&](const Change& change) {
     const GangIndex gang = problem_.pods[change.pod].gang;
     return is_satisfied(state, gang) || !is_anything_present(state, gang);
   });
+}
+
+// Once for each running pod: if it is at home in the end, it has not moved. Which gang it makes room for is found then.
+void StepAcceptance::note_move(PodIndex pod) {
+  if (problem_.pods[pod].status == PodStatus::kRunning && noted_.insert(pod).second)
+    plan_.evictions.push_back({pod, EvictionReason::kConsolidate, GangIndex::none()});
 }
 
 bool StepAcceptance::fits(PodIndex pod, const Place& place) const {

@@ -20,8 +20,8 @@ namespace muster::local_search {
 
 class StepAcceptance {
  public:
-  // `before`: the snapshot as it is; `plan`: the incumbent. All must outlive it.
-  StepAcceptance(const FairShares& shares, const ClusterState& before, PlanState& plan);
+  // `plan`: the incumbent. Both must outlive it.
+  StepAcceptance(const preemption::EvictionRules& rules, PlanState& plan);
 
   // `found`: by part. All of it in one step if that is an improvement; else step by step, until asked to stop. Returns
   // whether anything was kept. Cost: O(changes), and that of the leading levels for each attempt.
@@ -42,15 +42,17 @@ class StepAcceptance {
   std::optional<Gain> carry_out(std::span<const Step* const> steps);
   bool carry_out(const Step& step);
   bool fits(PodIndex pod, const Place& place) const;
+  void note_move(PodIndex pod);
 
   const Problem& problem_;
   PlanState& plan_;
-  preemption::EvictionRules rules_;
+  const preemption::EvictionRules& rules_;
   LeadingLevels leading_;
   std::vector<Work> values_;                 // of the leading levels
   Indexed<QueueIndex, QueueAmounts> usage_;  // of the incumbent
   std::set<QueueIndex> victims_queues_;      // and all above them
   std::vector<Reclaim> reclaims_;            // of the incumbent, that have to stay
+  std::set<PodIndex> noted_;                 // pods that have an entry among the evictions
 };
 
 // Older gangs for younger ones of equal terms: a waiting gang takes the places of one that the plan places and that

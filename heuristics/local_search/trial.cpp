@@ -22,6 +22,7 @@ bool Trial::changes_anything() const {
 
 Gain& Gain::operator+=(const Gain& other) {
   worth += other.worth;
+  unmoved += other.unmoved;
   seniority += other.seniority;
   for (std::size_t i = 0; i < wholeness.size(); ++i) wholeness[i] += other.wholeness[i];
   preference += other.preference;

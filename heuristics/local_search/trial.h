@@ -65,8 +65,8 @@ struct Change {
 // `wholeness` has the minimised levels with their sign changed. The last one is not a level: the additional idle
 // capacity that the expected workload could use if all of it arrived.
 struct Gain {
-  std::int64_t worth = 0, seniority = 0;
-  WholenessValues wholeness{};  // zeros if the policy does not pack
+  std::int64_t worth = 0, unmoved = 0, seniority = 0;  // `unmoved`: work that moves no longer
+  WholenessValues wholeness{};                         // zeros if the policy does not pack
   std::int64_t preference = 0, last_level = 0;
   double usable = 0;
   // The part of `preference` that comes from the preferred terms of other pods, as this part sees it: other parts may
@@ -77,8 +77,9 @@ struct Gain {
   Gain& operator+=(const Gain& other);
 
  private:
-  std::tuple<std::int64_t, std::int64_t, WholenessValues, std::int64_t, std::int64_t, double> key() const {
-    return {worth, seniority, wholeness, preference, last_level, usable};
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, WholenessValues, std::int64_t, std::int64_t, double> key()
+      const {
+    return {worth, unmoved, seniority, wholeness, preference, last_level, usable};
   }
 };
 

@@ -121,13 +121,17 @@ std::optional<Gain> TrialGain::of(const Trial& trial, const Neighbourhood& neigh
   Gain gain;
   gain.worth = value_of(trial);
   if (gain.worth < 0 || !trial.changes_anything()) return std::nullopt;
+  if (scope_.aim() == SearchAim::kRoom) {
+    gain.usable = gain_of(neighbourhood, room_for_more);
+    return gain.worth > 0 || gain.usable > kLeastUsable ? std::optional(gain) : std::nullopt;
+  }
   add_pods(trial, gain);
   if (!problem_.inter_pod.preferred_terms.empty())
     gain.preference += gain.preferred_terms = gain_of_preferred_terms(trial);
   if (scope_.has_whole_nodes()) gain.wholeness = gain_of_wholeness(trial, neighbourhood);
   gain.last_level = gain_of_last_level(neighbourhood);
   if (gain == Gain{} && counts_usable_) {
-    gain.usable = gain_of_usable(neighbourhood);
+    gain.usable = gain_of(neighbourhood, usable_thousandths);
     if (gain.usable < kLeastUsable) return std::nullopt;
   }
   return gain > Gain{} ? std::optional(gain) : std::nullopt;
@@ -146,14 +150,20 @@ std::int64_t TrialGain::value_of(const Trial& trial) const {
 }
 
 void TrialGain::add_pods(const Trial& trial, Gain& gain) const {
-  const auto add = [&](const TrialPod& pod, NodeIndex node, std::int64_t sign) {
+  const auto add = [&](const TrialPod& pod, NodeIndex node, const DeviceList& devices, std::int64_t sign) {
     if (node.is_none()) return;
-    gain.seniority += sign * seniority_of(problem_, pod.pod);
+    const Pod& p = problem_.pods[pod.pod];
+    if (p.status == PodStatus::kRunning) {
+      const bool is_home = p.node == node && std::ranges::equal(devices, problem_.devices_of(pod.pod));
+      if (is_home) return;
+      gain.unmoved -= sign * p.weighted_work;
+    }
+    gain.seniority += sign * (p.status == PodStatus::kPending ? seniority_of(problem_, pod.pod) : 0);
     gain.preference += sign * preference_of(problem_, pod.pod, node);
   };
   trial.for_each([&](const TrialPod& pod) {
-    add(pod, pod.from, -1);
-    add(pod, pod.to, +1);
+    add(pod, pod.from, pod.from_devices, -1);
+    add(pod, pod.to, pod.to_devices, +1);
   });
 }
 
@@ -206,12 +216,12 @@ std::int64_t TrialGain::gain_of_last_level(const Neighbourhood& neighbourhood) c
   return gain;
 }
 
-double TrialGain::gain_of_usable(const Neighbourhood& neighbourhood) const {
+double TrialGain::gain_of(const Neighbourhood& neighbourhood, RoomMeasure& measure) const {
   double gain = 0;
   for (std::size_t at = 0; at < neighbourhood.size(); ++at) {
     const PartNode& node = neighbourhood.node(at);
-    gain += usable_thousandths(problem_, node.node, neighbourhood.contents(at).room()) -
-            usable_thousandths(problem_, node.node, node.contents.room());
+    gain += measure(problem_, node.node, neighbourhood.contents(at).room()) -
+            measure(problem_, node.node, node.contents.room());
   }
   return gain;
 }

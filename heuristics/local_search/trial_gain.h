@@ -80,7 +80,7 @@ class TrialGain {
   void follow_preferred_terms(const Trial& trial, Direction direction);
   WholenessValues gain_of_wholeness(const Trial& trial, const Neighbourhood& neighbourhood);
   std::int64_t gain_of_last_level(const Neighbourhood& neighbourhood) const;
-  double gain_of_usable(const Neighbourhood& neighbourhood) const;
+  double gain_of(const Neighbourhood& neighbourhood, RoomMeasure& measure) const;
 
   const SearchScope& scope_;
   const Problem& problem_;

@@ -14,8 +14,9 @@ StageNeeds needs_of(const InstanceSize& size, const LearntTimes& learnt) {
   needs.first_bound = kTuning.forecast.margin * kTuning.forecast.answer_ms + kTuning.parts.half * learnt.first_plan;
   needs.search = learnt.checking;
   const double gain = tuning.gain_times * learnt.first_plan;
-  // A search leaves all alone that an eviction depends on, and so finds little where pods leave.
-  needs.all_gain = size.leaving > 0 ? std::numeric_limits<double>::infinity() : kTuning.forecast.margin * gain;
+  // A search leaves all alone that an eviction depends on, and so finds little where pods leave and none moves.
+  needs.all_gain =
+      size.leaving > 0 && !size.may_move ? std::numeric_limits<double>::infinity() : kTuning.forecast.margin * gain;
   if (!size.is_large()) return needs;
   needs.first_plan = learnt.first_plan;
   needs.alone = gain;

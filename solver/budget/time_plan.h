@@ -22,6 +22,7 @@ struct InstanceSize {
   std::int64_t pods = 0, nodes = 0, gangs = 0;
   std::int64_t occupied_nodes = 0;  // on which pods run
   std::int64_t leaving = 0;         // pods that may be evicted or moved
+  bool may_move = false;            // some pods may be moved
   std::int64_t kinds = 0;  // of gangs, as a choice of victims tells them apart; 0 if nothing can be evicted for others
 
   std::int64_t items() const { return pods + nodes; }

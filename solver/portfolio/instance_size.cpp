@@ -71,6 +71,7 @@ InstanceSize instance_size(const Problem& problem) {
   size.gangs = std::ssize(problem.gangs);
   size.occupied_nodes = occupied_nodes(problem);
   size.leaving = leaving_pods(problem);
+  size.may_move = size.leaving > 0 && problem.snapshot->policy.actions.consolidate;
   if (size.leaving > 0 && may_evict(problem)) size.kinds = kinds_of_gangs(problem);
   return size;
 }

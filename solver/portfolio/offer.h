@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "heuristics/state/candidate.h"
+#include "model/objective/fair_share.h"
 #include "model/objective/levels.h"
 #include "model/objective/possibilities.h"
 
@@ -29,6 +31,15 @@ inline bool is_settled(const Offer& offer) {
     if (i >= offer.bounds.size() || offer.bounds[i] != values[i]) return false;
   return true;
 }
+
+// It reaches its bounds, or misses the first one that it does not reach by no more than the gap, which is relative.
+bool is_within_gap(const Offer& offer, const std::vector<LevelId>& ids, double gap, PlacementPolicy policy);
+
+// Nothing is placed, and only stale pods are evicted.
+Offer least_offer(const Problem& problem, const FairShares& shares);
+
+// A bound that the plan itself exceeds is a defect of the solver, whichever engine found it: removed, and described.
+std::vector<std::string> drop_refuted_bounds(Offer& offer, const std::vector<LevelId>& ids);
 
 // Of `now`, which has the bounds of `before`: those after the first level in which they differ do not hold.
 inline void forget_bounds_after_change(const Offer& before, Offer& now) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -28,6 +29,7 @@
 #include "solver/portfolio/offer.h"
 #include "solver/portfolio/plan_memory.h"
 #include "solver/portfolio/search_clock.h"
+#include "solver/portfolio/search_turns.h"
 
 namespace muster::portfolio {
 namespace {
@@ -188,7 +190,10 @@ class Cycle {
         std::make_unique<engine::MilpPreparation>(problem_, shares_, milp.deadline.part(plan_.milp.formulating));
     if (!preparation_->candidates.any || preparation_->took_too_long) return;
     milp.trace = nullptr;  // greedy uses it
-    milp.parts.choosing = milp.parts.placing = kTuning.parts.most;
+    milp.parts.choosing = kTuning.parts.most;
+    // An earlier choice evicts more, and so finds places for more: it needs time, too.
+    milp.parts.placing = kTuning.parts.side;
+    milp.parts.dealing = kTuning.parts.half;
     milp.newer = [this] { return first_plan_.later(); };
     const Clock::time_point begun = Clock::now();
     choice_ = engine::choose_and_place(*preparation_, start, backend_, milp);
@@ -347,7 +352,8 @@ class Cycle {
     void (Cycle::*run)();
   };
   static constexpr auto stages() {
-    return std::to_array<Stage>({{"oldest", &Cycle::is_oldest_first_due, &Cycle::put_oldest_first},
+    return std::to_array<Stage>({{"room", &Cycle::is_early_search_due, &Cycle::run_early_search},
+                                 {"oldest", &Cycle::is_oldest_first_due, &Cycle::put_oldest_first},
                                  {"milp", &Cycle::is_milp_due, &Cycle::run_milp},
                                  {"gather", &Cycle::is_repacking_due, &Cycle::repack_best},
                                  {"search", &Cycle::is_search_due, &Cycle::run_search},
@@ -361,6 +367,14 @@ class Cycle {
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
   }
 
+  bool is_early_search_due() { return size_.may_move && misses_work(offers_.front(), ids_) && is_search_due(); }
+  // Where pods may move, further pods often find room in little time; an engine then starts from that plan.
+  void run_early_search() {
+    search_for(kTuning.parts.aside, [this](const SearchTurns& turns) -> std::optional<local_search::SearchAim> {
+      if (turns.number() > 0 && (options_.deterministic || !turns.has_found())) return std::nullopt;
+      return local_search::SearchAim::kRoom;
+    });
+  }
   bool is_oldest_first_due() { return may_search() && is_filled_with_recent_gangs() && has_time_for_another_start(); }
   bool is_milp_due() {
     is_left_to_search_ = may_search() && is_short_for_milp();
@@ -441,7 +455,7 @@ class Cycle {
       if (!has_passed) offers_.erase(offers_.begin());
     }
     if (has_passed) return true;
-    offers_.push_back(least());  // no place to start from
+    offers_.push_back(least_offer(problem_, shares_));  // no place to start from
     return passes(offers_.front());
   }
 
@@ -481,59 +495,63 @@ class Cycle {
     return search_options;
   }
 
-  // With a clock again and again, as it ends after many changes in vain: while there is something left to prove.
+  // Without a clock once for each aim.
   void run_search() {
+    search_for(1, [this](const SearchTurns& turns) -> std::optional<local_search::SearchAim> {
+      const std::vector<local_search::SearchAim> aims = possible_aims(offers_.front(), ids_, size_.may_move);
+      if (options_.deterministic && turns.number() >= aims.size()) return std::nullopt;
+      return turns.next(aims);
+    });
+  }
+
+  // Again and again, as a search ends after many changes in vain: while there is something left to prove, and an aim.
+  // `share`: of what is left of the time, or of the work limit.
+  void search_for(double share, const std::function<std::optional<local_search::SearchAim>(const SearchTurns&)>& next) {
     if (verify_ms_ == 0) measure_verifying();
     const Clock::time_point start = Clock::now();
-    SearchClock clock(options_.deadline - reserve());
+    SearchClock clock(deadline_.after(share) - reserve());
     if (!options_.deterministic && !clock.has_time()) return;
-    local_search::SearchOptions search_options = options_of_search(1);
+    local_search::SearchOptions search_options = options_of_search(share);
     // If all levels are proven, the search only distinguishes plans that are equal in all of them.
     if (is_proven()) search_options.most_trials = plan_.search.settled_trials;
-    do {
+    SearchTurns turns;
+    for (auto aim = next(turns); aim; aim = next(turns)) {
       if (!options_.deterministic) search_options.stop = clock.next();
-      search_once(search_options);
+      search_options.aim = *aim;
+      turns.note(*aim, search_once(search_options));
       ++search_options.seed;
-    } while (!options_.deterministic && !is_left_to_search_ && clock.has_time() && !is_good_enough());
+      const bool is_over = is_left_to_search_ || !clock.has_time() || is_good_enough();
+      if (!options_.deterministic && is_over) break;
+    }
     search_ran_out_ = clock.has_stopped();
     search_ms_ += milliseconds_since(start);
   }
 
   // Reports its result under its own name; known bounds hold as long as the values before their level do.
-  void search_once(const local_search::SearchOptions& search_options) {
+  bool search_once(const local_search::SearchOptions& search_options) {
     Offer& best = offers_.front();
     Offer found{local_search::search(problem_, shares_, best.candidate, search_options), Origin::kSearch, best.bounds};
-    if (found.candidate.plan == best.candidate.plan) return;
+    if (found.candidate.plan == best.candidate.plan) return false;
+    const bool is_better = found.candidate.levels.values != best.candidate.levels.values;
     forget_bounds_after_change(best, found);
     tracer_.tell(Origin::kSearch, found.candidate.levels, found.bounds);
     if (best.origin == Origin::kSearch && offers_.size() > 1)
       best = std::move(found);
     else
       offers_.insert(offers_.begin(), std::move(found));
+    return is_better;
   }
 
   // Nothing better than the best plan is asked for.
   bool is_good_enough() {
     Offer& best = offers_.front();
     add_known_bounds(best);
-    return is_within_gap(best.candidate.levels, best.bounds);
-  }
-
-  // The plan reaches its bounds, or misses the first one by no more than the gap that is asked for.
-  bool is_within_gap(const Levels& levels, const LevelBounds& bounds) const {
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      if (!bounds[i]) return false;
-      if (*bounds[i] == levels.values[i]) continue;
-      const auto scale = static_cast<double>(level_scale(ids_[i].kind, snapshot_.policy.placement));
-      const auto difference = static_cast<double>(std::abs(*bounds[i] - levels.values[i]));
-      return difference <= options_.gap * std::max(scale, std::abs(static_cast<double>(*bounds[i])));
-    }
-    return true;
+    return is_within_gap(best, ids_, options_.gap, snapshot_.policy.placement);
   }
 
   bool passes(const Offer& offer) {
     const std::vector<referee::Violation> violations =
-        referee::check_plan(snapshot_, problem_, shares_, offer.candidate.plan, options_.threads);
+        referee::check_plan(snapshot_, problem_, shares_, offer.candidate.plan, options_.threads, 1);
     if (violations.empty()) return true;
     ++solution_.rejected_plans;
     solution_.defects.push_back("a " + std::string(origin_name(offer.origin)) +
@@ -546,7 +564,7 @@ class Cycle {
   Offer& settle() {
     for (Offer& offer : offers_)
       if (passes_and_is_told(offer)) return offer;
-    offers_.push_back(least());
+    offers_.push_back(least_offer(problem_, shares_));
     remember(offers_.back());
     tell(offers_.back());
     return offers_.back();
@@ -585,7 +603,7 @@ class Cycle {
   // Returns when only the reasons were left.
   Clock::time_point tell(Offer& offer) {
     complete_bounds(offer);
-    drop_refuted_bounds(offer);
+    std::ranges::move(drop_refuted_bounds(offer, ids_), std::back_inserter(bound_defects_));
     Clock::time_point only_reasons_left;
     explain::ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds,
                                is_settled(offer) || !ran_out_};
@@ -603,34 +621,9 @@ class Cycle {
     return only_reasons_left;
   }
 
-  // A bound that the plan itself exceeds is a defect of the solver, whichever engine found it: logged, not reported.
-  void drop_refuted_bounds(Offer& offer) {
-    for (std::size_t i = 0; i < offer.bounds.size(); ++i) {
-      const std::int64_t value = offer.candidate.levels.values[i];
-      std::optional<std::int64_t>& bound = offer.bounds[i];
-      if (!bound || (is_maximised(ids_[i].kind) ? value <= *bound : value >= *bound)) continue;
-      bound_defects_.push_back("a bound of " + std::to_string(*bound) + " of the level " +
-                               std::string(level_name(ids_[i].kind)) + " was refuted by a plan with " +
-                               std::to_string(value));
-      bound.reset();
-    }
-  }
-
   void complete_bounds(Offer& offer) const {
     add_known_bounds(offer);
     sum_bounds_.tighten(offer.candidate.levels, offer.bounds);
-  }
-
-  // Nothing is placed, and only stale pods are evicted.
-  Offer least() const {
-    Plan plan;
-    for (PodIndex pod : problem_.pods.indices()) {
-      const bool must_go = problem_.snapshot->policy.actions.stale && problem_.gangs[problem_.pods[pod].gang].stale;
-      if (must_go && problem_.pods[pod].status == PodStatus::kRunning)
-        plan.evictions.push_back({pod, EvictionReason::kStale, GangIndex::none()});
-    }
-    Levels levels = evaluate(problem_, shares_, plan);
-    return {{std::move(plan), std::move(levels)}, Origin::kNone, {}};
   }
 
   Solution conclude(Offer& offer) {
@@ -639,7 +632,8 @@ class Cycle {
     solution_.gap = explain::gap_of(solution_.report.objective, snapshot_.policy.placement);
     const bool does_nothing = offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty();
     solution_.origin = does_nothing ? Origin::kNone : offer.origin;
-    const Proof unsettled = is_within_gap(offer.candidate.levels, offer.bounds) ? Proof::kWithinGap : Proof::kHeuristic;
+    const Proof unsettled =
+        is_within_gap(offer, ids_, options_.gap, snapshot_.policy.placement) ? Proof::kWithinGap : Proof::kHeuristic;
     solution_.proof = is_settled(offer) ? Proof::kOptimal : unsettled;
     solution_.plan = std::move(offer.candidate.plan);
     return std::move(solution_);

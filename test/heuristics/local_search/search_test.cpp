@@ -53,6 +53,51 @@ TEST(Search, PlacesPodsWithRulesAboutOthersWhereThereIsRoom) {
   EXPECT_EQ(nodes(free, improve(free), {"x", "near"}), "a a");
 }
 
+// Two of three parts of each node run; the large pod fits only if one of them moves to the other node.
+constexpr const char* kSpread = R"("nodes":[{"name":"a","resources":{"cpu":3}},{"name":"b","resources":{"cpu":3}}],
+    "pods":[{"name":"ran-a","resources":{"cpu":1},"node":"a"},{"name":"ran-b","resources":{"cpu":1},"node":"b"},
+            {"name":"small","priority":9,"resources":{"cpu":1}},
+            {"name":"large","priority":9,"resources":{"cpu":3}}])";
+
+TEST(Search, MovesRunningPodsOnlyIfThatIsItsAim) {
+  for (const SearchAim aim : {SearchAim::kLevels, SearchAim::kMoves, SearchAim::kRoom}) {
+    const SearchCase spread(kSpread, {{"small", "a", {}}});
+    const Candidate found = improve(spread, {.aim = aim, .most_trials = 20'000});
+    const bool may_move = aim != SearchAim::kLevels;
+    EXPECT_EQ(found.plan.placements.size(), may_move ? 3U : 1U);
+    ASSERT_EQ(found.plan.evictions.size(), may_move ? 1U : 0U) << "one move is enough";
+    for (const Eviction& moved : found.plan.evictions) EXPECT_EQ(moved.reason, EvictionReason::kConsolidate);
+  }
+}
+
+TEST(Search, MovesNoMorePodsThanThePolicyAllowsNorAtAPrice) {
+  const std::string policies[] = {R"("policy":{"maxMoves":0},)", R"("policy":{"actions":["place"]},)",
+                                  R"("policy":{"protect":{}},)", R"("policy":{"overTime":{"evictionPrice":0}},)"};
+  for (const std::string& policy : policies) {
+    const SearchCase spread(policy + kSpread, {{"small", "a", {}}});
+    EXPECT_TRUE(improve(spread, {.aim = SearchAim::kRoom, .most_trials = 20'000}).plan.evictions.empty()) << policy;
+  }
+}
+
+// The plan moves a pod that could have stayed if the new one went elsewhere.
+TEST(Search, SendsMovedPodsHomeIfThatCostsNothing) {
+  const SearchCase moved(R"("nodes":[{"name":"a","resources":{"cpu":1}},{"name":"b","resources":{"cpu":1}},
+                                      {"name":"c","resources":{"cpu":1}}],
+                            "pods":[{"name":"ran","resources":{"cpu":1},"node":"a"},
+                                    {"name":"new","resources":{"cpu":1}}])",
+                         {});
+  Candidate before;
+  before.plan.placements = {{moved.pod("ran"), moved.node("b"), {}, {}},
+                            {moved.pod("new"), moved.node("a"), {}, {moved.pod("ran")}}};
+  before.plan.evictions = {{moved.pod("ran"), EvictionReason::kConsolidate, moved.gang("new")}};
+  before.levels = evaluate(*moved.problem, moved.shares, before.plan);
+  const Candidate after =
+      search(*moved.problem, moved.shares, before, {.aim = SearchAim::kMoves, .most_trials = 5'000});
+  test::expect_legal(moved.problem, after.plan);
+  EXPECT_EQ(after.plan.placements.size(), 1U);
+  EXPECT_TRUE(after.plan.evictions.empty());
+}
+
 TEST(Search, NeedsNoWorkLimit) {
   const SearchCase split(std::string(kTwoNodes) +
                              R"("pods":[{"name":"x","gpu":{"count":1}},{"name":"y","gpu":{"count":1}},

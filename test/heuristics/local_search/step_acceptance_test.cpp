@@ -30,7 +30,8 @@ class StepAcceptanceTest : public testing::Test {
       "pods":[{"name":"x","gpu":{"count":1}},{"name":"y","gpu":{"count":1}},{"name":"z","gpu":{"count":1}}])",
                      {{"x", "a", {0}}}};
   PlanState plan_{search_.plan, search_.before};
-  StepAcceptance acceptance_{search_.shares, search_.before, plan_};
+  const preemption::EvictionRules rules_{*search_.problem, search_.shares, search_.before};
+  StepAcceptance acceptance_{rules_, plan_};
 };
 
 TEST_F(StepAcceptanceTest, TakesTheStepsOfAllPartsTogether) {
