@@ -19,7 +19,7 @@ namespace muster::local_search {
 
 // A plan that is being changed: the cluster with its evictions and placements carried out.
 //
-// The placements change, the evictions do not.
+// Placements change, and which running pods are moved; what is evicted for good does not.
 struct PlanState {
   // `plan`: one that obeys the rules. `before`: the snapshot as it is. Cost: O(queues + pods of the plan).
   PlanState(const Plan& plan, ClusterState before);

@@ -73,7 +73,6 @@ class Search {
 
   // Including pods for which the search has made room without intending it: those that have rules about other pods.
   Plan filled_plan() {
-    if (scope_.has_movable()) send_home();
     const auto before = plan_.state.checkpoint();
     if (problem_.has_inter_pod_rules()) fill_up();
     if (plan_.state.checkpoint() != before) {
@@ -83,25 +82,6 @@ class Search {
     }
     if (scope_.has_movable()) rules_.name_claimants(plan_.state, plan_.evictions);
     return plan_of(problem_, plan_.state, plan_.evictions);
-  }
-
-  // Pods that have room where they ran, until there is none: they would move in vain.
-  void send_home() {
-    for (bool again = true; again;) {
-      again = false;
-      for (const PlannedEviction& eviction : plan_.evictions) {
-        const PodIndex pod = eviction.pod;
-        if (!scope_.may_move(pod) || !plan_.state.is_present(pod) || is_home(plan_.state, pod)) continue;
-        if (!scope_.keeps_domains(pod, plan_.state.node_of(pod), problem_.pods[pod].node)) continue;
-        const auto before = plan_.state.checkpoint();
-        plan_.state.take(pod);
-        if (put_back(plan_.state, plan_.bounds, pod)) {
-          again = true;
-        } else {
-          plan_.state.rollback(before);
-        }
-      }
-    }
   }
 
   void fill_up() {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -352,8 +351,7 @@ class Cycle {
     void (Cycle::*run)();
   };
   static constexpr auto stages() {
-    return std::to_array<Stage>({{"room", &Cycle::is_early_search_due, &Cycle::run_early_search},
-                                 {"oldest", &Cycle::is_oldest_first_due, &Cycle::put_oldest_first},
+    return std::to_array<Stage>({{"oldest", &Cycle::is_oldest_first_due, &Cycle::put_oldest_first},
                                  {"milp", &Cycle::is_milp_due, &Cycle::run_milp},
                                  {"gather", &Cycle::is_repacking_due, &Cycle::repack_best},
                                  {"search", &Cycle::is_search_due, &Cycle::run_search},
@@ -367,14 +365,6 @@ class Cycle {
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
   }
 
-  bool is_early_search_due() { return size_.may_move && misses_work(offers_.front(), ids_) && is_search_due(); }
-  // Where pods may move, further pods often find room in little time; an engine then starts from that plan.
-  void run_early_search() {
-    search_for(kTuning.parts.aside, [this](const SearchTurns& turns) -> std::optional<local_search::SearchAim> {
-      if (turns.number() > 0 && (options_.deterministic || !turns.has_found())) return std::nullopt;
-      return local_search::SearchAim::kRoom;
-    });
-  }
   bool is_oldest_first_due() { return may_search() && is_filled_with_recent_gangs() && has_time_for_another_start(); }
   bool is_milp_due() {
     is_left_to_search_ = may_search() && is_short_for_milp();
@@ -495,33 +485,27 @@ class Cycle {
     return search_options;
   }
 
-  // Without a clock once for each aim.
+  // With a clock again and again, as a search ends after many changes in vain: while there is something left to prove.
+  // Without, once for each aim.
   void run_search() {
-    search_for(1, [this](const SearchTurns& turns) -> std::optional<local_search::SearchAim> {
-      const std::vector<local_search::SearchAim> aims = possible_aims(offers_.front(), ids_, size_.may_move);
-      if (options_.deterministic && turns.number() >= aims.size()) return std::nullopt;
-      return turns.next(aims);
-    });
-  }
-
-  // Again and again, as a search ends after many changes in vain: while there is something left to prove, and an aim.
-  // `share`: of what is left of the time, or of the work limit.
-  void search_for(double share, const std::function<std::optional<local_search::SearchAim>(const SearchTurns&)>& next) {
     if (verify_ms_ == 0) measure_verifying();
     const Clock::time_point start = Clock::now();
-    SearchClock clock(deadline_.after(share) - reserve());
+    SearchClock clock(options_.deadline - reserve());
     if (!options_.deterministic && !clock.has_time()) return;
-    local_search::SearchOptions search_options = options_of_search(share);
+    local_search::SearchOptions search_options = options_of_search(1);
     // If all levels are proven, the search only distinguishes plans that are equal in all of them.
     if (is_proven()) search_options.most_trials = plan_.search.settled_trials;
     SearchTurns turns;
-    for (auto aim = next(turns); aim; aim = next(turns)) {
+    std::vector<local_search::SearchAim> aims = possible_aims(offers_.front(), ids_, size_.may_move);
+    bool goes_on = true;
+    while (goes_on) {
       if (!options_.deterministic) search_options.stop = clock.next();
-      search_options.aim = *aim;
-      turns.note(*aim, search_once(search_options));
+      search_options.aim = turns.next(aims);
+      turns.note(search_options.aim, search_once(search_options));
       ++search_options.seed;
-      const bool is_over = is_left_to_search_ || !clock.has_time() || is_good_enough();
-      if (!options_.deterministic && is_over) break;
+      aims = possible_aims(offers_.front(), ids_, size_.may_move);
+      goes_on = options_.deterministic ? turns.number() < aims.size()
+                                       : !is_left_to_search_ && clock.has_time() && !is_good_enough();
     }
     search_ran_out_ = clock.has_stopped();
     search_ms_ += milliseconds_since(start);

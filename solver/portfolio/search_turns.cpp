@@ -15,8 +15,6 @@ bool is_any_open(const Offer& best, const std::vector<LevelId>& ids, const auto&
 
 }  // namespace
 
-bool misses_work(const Offer& best, const std::vector<LevelId>& ids) { return is_any_open(best, ids, is_maximised); }
-
 std::vector<local_search::SearchAim> possible_aims(const Offer& best, const std::vector<LevelId>& ids, bool may_move) {
   using local_search::SearchAim;
   std::vector<SearchAim> aims{SearchAim::kLevels};
@@ -26,7 +24,7 @@ std::vector<local_search::SearchAim> possible_aims(const Offer& best, const std:
         std::ranges::count(best.candidate.plan.evictions, EvictionReason::kConsolidate, &Eviction::reason) > 0;
     aims.insert(has_moves ? aims.begin() : aims.end(), SearchAim::kMoves);
   }
-  if (misses_work(best, ids)) aims.push_back(SearchAim::kRoom);
+  if (is_any_open(best, ids, is_maximised)) aims.push_back(SearchAim::kRoom);
   return aims;
 }
 

@@ -13,11 +13,8 @@
 
 namespace muster::portfolio {
 
-// Whether some level of placed work is not proven. `ids`: of the offer's levels.
-bool misses_work(const Offer& best, const std::vector<LevelId>& ids);
-
-// The aims that may still better the offer, first those that find most. Never empty. `may_move`: the policy allows it,
-// and some pod may be moved.
+// The aims that may still better the offer, first those that find most. Never empty. `ids`: of its levels; `may_move`:
+// the policy allows it, and some pod may be moved.
 std::vector<local_search::SearchAim> possible_aims(const Offer& best, const std::vector<LevelId>& ids, bool may_move);
 
 // The one that was in vain the fewest times since it last found a better plan; of equal ones, the first.
@@ -31,18 +28,15 @@ class SearchTurns {
   void note(local_search::SearchAim aim, bool is_better) {
     std::size_t& vain = vain_[index(aim)];
     vain = is_better ? 0 : vain + 1;
-    has_found_ = has_found_ || is_better;
     ++number_;
   }
   std::size_t number() const { return number_; }  // of searches
-  bool has_found() const { return has_found_; }   // a better plan
 
  private:
   static std::size_t index(local_search::SearchAim aim) { return static_cast<std::size_t>(aim); }
 
   std::array<std::size_t, 3> vain_{};
   std::size_t number_ = 0;
-  bool has_found_ = false;
 };
 
 }  // namespace muster::portfolio

@@ -14,7 +14,6 @@ TEST(SearchTurns, GoOnWithTheAimThatFindsAndThenTakeTheOthers) {
   SearchTurns turns;
   EXPECT_EQ(turns.next(all), SearchAim::kMoves);
   turns.note(SearchAim::kMoves, true);
-  EXPECT_TRUE(turns.has_found());
   EXPECT_EQ(turns.next(all), SearchAim::kMoves);
   turns.note(SearchAim::kMoves, false);
   EXPECT_EQ(turns.next(all), SearchAim::kLevels);
