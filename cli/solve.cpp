@@ -71,9 +71,9 @@ const CommandSyntax& solve_syntax() {
 
 namespace {
 
-// The placements of all plan lines of the file of --start. None: it cannot be read, and the console has reported it.
-std::optional<std::vector<portfolio::StartPlacement>> read_start(const Settings& settings, Console& console) {
-  std::vector<portfolio::StartPlacement> start;
+// The decisions of all plan lines of the file of --start. None: it cannot be read, and the console has reported it.
+std::optional<portfolio::StartPlan> read_start(const Settings& settings, Console& console) {
+  portfolio::StartPlan start;
   const auto path = settings.text("start");
   if (!path) return start;
   LineSource source({*path}, {});
@@ -85,10 +85,12 @@ std::optional<std::vector<portfolio::StartPlacement>> read_start(const Settings&
       return std::nullopt;
     }
     for (const muster_v1::NamedPlan::Placement& placement : plan->named.placements) {
-      start.push_back({placement.pod, placement.node, {}});
+      start.placements.push_back({placement.pod, placement.node, {}});
       for (const muster_v1::NamedPlan::Device& device : placement.devices)
-        start.back().devices.push_back(static_cast<std::int32_t>(device.index));
+        start.placements.back().devices.push_back(static_cast<std::int32_t>(device.index));
     }
+    for (const muster_v1::NamedPlan::Eviction& eviction : plan->named.evictions)
+      start.evictions.push_back({eviction.pod, eviction.for_gang, eviction.reason});
   }
   if (source.failure().empty()) return start;
   console.say(Severity::kError, source.failure());

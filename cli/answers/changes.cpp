@@ -21,6 +21,7 @@
 #include "model/change/gangs.h"
 #include "model/change/merge.h"
 #include "model/snapshot/quantity.h"
+#include "solver/answers/plan_pair.h"
 
 namespace muster::cli {
 
@@ -127,6 +128,7 @@ class Changes {
  private:
   void apply(const change::Change& change, const GivenOption& given) {
     if (const auto failure = change::apply(change, out_.snapshot)) refuse(given, failure->message);
+    out_.only_adds_room = out_.only_adds_room && answers::only_adds_room(change);
     out_.changes.push_back(change::text_of(change));
   }
 
@@ -275,6 +277,7 @@ class Changes {
     set_terms(submission);
     if (const auto failure = change::merge(submission.workload, out_.snapshot)) refuse(given, failure->message);
     out_.changes.push_back("--submit " + shell_word(given.value));
+    out_.only_adds_room = false;
     std::ranges::copy(submission.gangs, std::back_inserter(out_.submitted));
     std::ranges::copy(submission.objects, std::back_inserter(out_.objects));
     if (given.value == "-") out_.from_stdin = submission.objects;

@@ -20,6 +20,7 @@ void check_stdin(const Settings& settings);
 struct ChangedCluster {
   Snapshot snapshot;
   std::vector<std::string> changes;     // as options, quoted for a shell, in their order
+  bool only_adds_room = true;           // all of them; see solver/answers/plan_pair.h
   std::vector<std::string> submitted;   // gangs of --submit and --gang
   std::vector<std::string> objects;     // of --submit, "Job ml/train": those that are about to be applied
   std::vector<std::string> from_stdin;  // those of them that stdin holds

@@ -26,7 +26,8 @@
 #include "model/base/words.h"
 #include "model/objective/wholeness.h"
 #include "model/snapshot/unread.h"
-#include "solver/answers/remedy_search.h"
+#include "solver/answers/plan_pair.h"
+#include "solver/remedies/remedy_search.h"
 
 namespace muster::cli {
 namespace {
@@ -35,10 +36,7 @@ constexpr std::size_t kMostNames = 4;
 
 // ---- the plans ----
 
-struct TimedRun {
-  std::unique_ptr<answers::Run> run;
-  double ms = 0;
-};
+using TimedRun = answers::PlanPair::Side;
 
 // What would start a workload that was submitted and would wait; see answers::find_remedies.
 struct FoundRemedies {
@@ -49,6 +47,7 @@ struct FoundRemedies {
 struct WhatIf {
   const ChangedCluster& changed;
   TimedRun first, second;  // without changes, only the first
+  answers::PlanPair::Trade trade;
   std::optional<FoundRemedies> remedies;
 
   bool is_changed() const { return !changed.changes.empty(); }
@@ -57,13 +56,14 @@ struct WhatIf {
   const answers::Run& after() const { return *last().run; }
 };
 
-Result<TimedRun> solve(const Question& asked, const Snapshot& snapshot) {
-  answers::Experiment experiment(snapshot, asked.portfolio, asked.options);
-  const auto begin = portfolio::Clock::now();
-  Result<std::unique_ptr<answers::Run>> run = experiment.solve({});
-  const double ms = std::chrono::duration<double, std::milli>(portfolio::Clock::now() - begin).count();
-  if (!run) return run.error();
-  return TimedRun{*std::move(run), ms};
+// Without changes, only the first.
+Result<answers::PlanPair> plans_of(const Question& asked, const ChangedCluster& changed) {
+  if (!changed.changes.empty())
+    return answers::solve_pair(asked.snapshot(), changed.snapshot, changed.only_adds_room, asked.portfolio,
+                               asked.options);
+  Result<TimedRun> only = answers::solve_side(asked.snapshot(), asked.portfolio, asked.options);
+  if (!only) return only.error();
+  return answers::PlanPair{*std::move(only), {}, {}};
 }
 
 // Of the first workload that would wait; none if its queue is the reason, which a remark tells. Each plan gets a small
@@ -202,18 +202,32 @@ Shift shift_of(const answers::Run& changed, const Admitted& before, const Admitt
 }
 
 // What becomes of the gangs that are in the cluster: "1 gang more would have room (a), 2 gangs would be evicted (b,
-// c)".
-std::string shift_text(const Shift& shift) {
+// c)". A plan that is not proven may leave room for more.
+std::string shift_text(const Shift& shift, bool is_optimal) {
   std::string text;
   const auto add = [&](const GangOutcome::Counts& gangs, const char* what) {
     if (gangs.empty()) return;
-    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", counted(std::ssize(gangs), "gang"), what,
-                        names_text(gangs, kMostNames));
+    const bool is_least = !is_optimal && &gangs == &shift.more;
+    text += fmt::format("{}{}{} {} ({})", text.empty() ? "" : ", ", is_least ? "at least " : "",
+                        counted(std::ssize(gangs), "gang"), what, names_text(gangs, kMostNames));
   };
   add(shift.more, "more would have room");
   add(shift.evicted, "would be evicted");
   add(shift.fewer, "would no longer have room");
   return text;
+}
+
+// "Planned from scratch, gangs change places: 1 gang (a) would have room, and 1 gang (b) would not; proven."; empty:
+// nothing is known of that.
+std::string trade_text(const answers::PlanPair::Trade& trade) {
+  if (trade.fewer.empty()) return "";
+  const auto names = [](const std::vector<std::string>& gangs) {
+    GangOutcome::Counts counts;
+    for (const std::string& gang : gangs) counts.emplace_back(gang, 1);
+    return fmt::format("{} ({})", counted(std::ssize(gangs), "gang"), names_text(counts, kMostNames));
+  };
+  const std::string more = trade.more.empty() ? "" : fmt::format(" {} would have room, and", names(trade.more));
+  return fmt::format("Planned from scratch, gangs change places:{} {} would not; proven.", more, names(trade.fewer));
 }
 
 // "All 3 gangs would start", "1 of 3 gangs would not start: ml/a (too few free GPUs)".
@@ -234,7 +248,7 @@ std::string answer_text(const WhatIf& what_if, const std::vector<GangOutcome>& o
   const bool is_optimal = what_if.after().solution.proof == Proof::kOptimal;
   const std::string proof = (is_optimal ? "proven " : "the plan is ") + proof_text(what_if.after());
   if (!what_if.is_changed()) return fmt::format("No change was given, so nothing changes; {}.", proof);
-  const std::string others = shift_text(shift);
+  const std::string others = shift_text(shift, is_optimal);
   if (!outcomes.empty())
     return fmt::format("{}{}; {}.", sentence_of(outcomes), others.empty() ? "" : "; " + others, proof);
   if (!others.empty()) return fmt::format("With the change, {}; {}.", others, proof);
@@ -255,6 +269,7 @@ Reply reply_of(const WhatIf& what_if, bool has_timings) {
                     all_start ? Meaning::kGood : Meaning::kBad);
   document.add_field("changes", "Changes",
                      Cell(changed.changes).shown_as(fmt::format("{}", fmt::join(changed.changes, " "))));
+  if (const std::string trade = trade_text(what_if.trade); !trade.empty()) document.add_note(trade, Meaning::kDim);
   if (!changed.from_stdin.empty()) document.add_field("stdin", "Stdin", changed.from_stdin, Shown::kText);
   if (!changed.objects.empty()) document.add_field("submittedObjects", "", changed.objects, Shown::kJson);
   for (const std::string& remark : changed.remarks) document.add_note(remark, Meaning::kDim);
@@ -272,15 +287,12 @@ Reply reply_of(const WhatIf& what_if, bool has_timings) {
 Answered what_if(const Question& asked) {
   const std::variant<ChangedCluster, int> made = changed_cluster(asked.cluster, asked.settings);
   if (const int* code = std::get_if<int>(&made)) return *code;
-  WhatIf what_if{std::get<ChangedCluster>(made), {}, {}, {}};
-  Result<TimedRun> first = solve(asked, asked.snapshot());
-  if (!first) return first.error();
-  what_if.first = *std::move(first);
-  if (what_if.is_changed()) {
-    Result<TimedRun> second = solve(asked, what_if.changed.snapshot);
-    if (!second) return second.error();
-    what_if.second = *std::move(second);
-  }
+  WhatIf what_if{std::get<ChangedCluster>(made), {}, {}, {}, {}};
+  Result<answers::PlanPair> plans = plans_of(asked, what_if.changed);
+  if (!plans) return plans.error();
+  what_if.first = std::move(plans->before);
+  what_if.second = std::move(plans->after);
+  what_if.trade = std::move(plans->trade);
   what_if.remedies = remedies_for(asked, what_if.changed, what_if.after());
   return reply_of(what_if, !asked.options.solve.deterministic);
 }

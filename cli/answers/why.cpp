@@ -32,8 +32,8 @@
 #include "model/objective/fair_share.h"
 #include "model/referee/referee.h"
 #include "solver/answers/holders.h"
-#include "solver/answers/remedy_search.h"
 #include "solver/answers/shadow_prices.h"
+#include "solver/remedies/remedy_search.h"
 
 namespace muster::cli {
 namespace {

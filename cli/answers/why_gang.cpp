@@ -14,8 +14,8 @@
 #include "model/base/words.h"
 #include "solver/answers/funnel.h"
 #include "solver/answers/holders.h"
-#include "solver/answers/remedy.h"
 #include "solver/answers/standing.h"
+#include "solver/remedies/remedy.h"
 
 namespace muster::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/terminal/text_table.h"
 #include "model/objective/fair_share.h"
 #include "solver/answers/experiment.h"
-#include "solver/answers/remedy.h"
+#include "solver/remedies/remedy.h"
 
 namespace muster::cli {
 

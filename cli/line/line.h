@@ -50,7 +50,7 @@ struct LineOptions {
   std::int64_t remedies = 0;      // gangs at most for which one is searched, see line_remedies
   portfolio::SolveOptions solve;  // its deadline and its trace are set here
   // What every line starts from; empty: from the plan of the line before.
-  std::vector<portfolio::StartPlacement> start;
+  portfolio::StartPlan start;
   std::function<void(std::string_view)> trace;  // takes lines of the trace, with their line feeds; may be empty
 };
 

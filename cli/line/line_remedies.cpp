@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "model/build/build_problem.h"
-#include "solver/answers/remedy.h"
-#include "solver/answers/remedy_search.h"
 #include "solver/answers/standing.h"
+#include "solver/remedies/remedy.h"
+#include "solver/remedies/remedy_search.h"
 
 namespace muster::cli {
 namespace {

@@ -35,6 +35,11 @@ inline bool is_settled(const Offer& offer) {
 // It reaches its bounds, or misses the first one that it does not reach by no more than the gap, which is relative.
 bool is_within_gap(const Offer& offer, const std::vector<LevelId>& ids, double gap, PlacementPolicy policy);
 
+inline Proof proof_of(const Offer& offer, const std::vector<LevelId>& ids, double gap, PlacementPolicy policy) {
+  if (is_settled(offer)) return Proof::kOptimal;
+  return is_within_gap(offer, ids, gap, policy) ? Proof::kWithinGap : Proof::kHeuristic;
+}
+
 // Nothing is placed, and only stale pods are evicted.
 Offer least_offer(const Problem& problem, const FairShares& shares);
 

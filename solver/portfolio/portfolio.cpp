@@ -616,9 +616,7 @@ class Cycle {
     solution_.gap = explain::gap_of(solution_.report.objective, snapshot_.policy.placement);
     const bool does_nothing = offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty();
     solution_.origin = does_nothing ? Origin::kNone : offer.origin;
-    const Proof unsettled =
-        is_within_gap(offer, ids_, options_.gap, snapshot_.policy.placement) ? Proof::kWithinGap : Proof::kHeuristic;
-    solution_.proof = is_settled(offer) ? Proof::kOptimal : unsettled;
+    solution_.proof = proof_of(offer, ids_, options_.gap, snapshot_.policy.placement);
     solution_.plan = std::move(offer.candidate.plan);
     return std::move(solution_);
   }
@@ -667,7 +665,12 @@ Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, cons
   return solution;
 }
 
-void Portfolio::start_from(const std::vector<StartPlacement>& placements) { implementation_->plan.keep(placements); }
+void Portfolio::start_from(const StartPlan& plan) { implementation_->plan.keep(plan); }
+
+void Portfolio::start_from(const Problem& problem, const Plan& plan) {
+  implementation_->plan.keep(problem, plan);
+  implementation_->plan.give();
+}
 
 void Portfolio::tidy() { implementation_->backend.tidy(); }
 

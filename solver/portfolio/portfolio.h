@@ -73,8 +73,10 @@ class Portfolio {
 
   Solution solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options);
 
-  // The next call of `solve` starts from what still fits of these placements, if that is better than its own beginning.
-  void start_from(const std::vector<StartPlacement>& placements);
+  // The next call of `solve` starts from what still fits of this plan, if that is better than its own beginning.
+  void start_from(const StartPlan& plan);
+  // The same, of a plan of another problem.
+  void start_from(const Problem& problem, const Plan& plan);
 
   // Between two calls of `solve`: reaps dead workers. Returns immediately.
   void tidy();

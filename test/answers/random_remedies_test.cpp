@@ -18,7 +18,7 @@
 #include "model/base/tuning.h"
 #include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
-#include "solver/answers/remedy_search.h"
+#include "solver/remedies/remedy_search.h"
 #include "test/brute_force/campaign.h"
 #include "test/brute_force/instances/policy_instance.h"
 #include "test/brute_force/instances/tiny_instance.h"

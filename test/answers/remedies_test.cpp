@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "io/muster_v1/snapshot_reader.h"
-#include "solver/answers/remedy_search.h"
+#include "solver/remedies/remedy_search.h"
 #include "test/support/case.h"
 #include "test/support/cluster.h"
 #include "test/support/paths.h"

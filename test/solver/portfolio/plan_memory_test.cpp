@@ -1,5 +1,6 @@
 #include "solver/portfolio/plan_memory.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -60,6 +61,57 @@ TEST(PlanMemory, KnowsNoneOfOtherNames) {
   PlanMemory memory = memory_of_small_on_large(Case(small_and_large().pod("p", 2, kInQ)));
   const Case next(small_and_large().pod("other", 2, kInQ));
   EXPECT_FALSE(memory.recall(next.problem(), next.shares(), {}));
+}
+
+// The pod that runs leaves for the one of higher priority.
+TEST(PlanMemory, RecallsEvictionsAsLongAsTheyAreAllowedAndNeeded) {
+  const auto cluster_with = [](const char* more, const char* victim) {
+    return Case(test::nodes_with({{"n", 2}})
+                    .queue("q")
+                    .running("victim", "n", 2, std::string(R"("queue":"q","preemptible":)") + victim)
+                    .pod("p", 2, std::string(R"("queue":"q","priority":100)") + more));
+  };
+  const Case before = cluster_with("", "true");
+  Plan plan;
+  plan.placements.push_back({PodIndex(1), NodeIndex(0), {0, 1}, {PodIndex(0)}});
+  plan.evictions.push_back({PodIndex(0), EvictionReason::kPreempt, GangIndex(1)});
+  ASSERT_TRUE(before.check(plan).empty());
+  PlanMemory memory;
+  memory.keep(before.problem(), plan);
+  const auto recalled = memory.recall(before.problem(), before.shares(), {});
+  ASSERT_TRUE(recalled);
+  EXPECT_EQ(recalled->plan, plan);
+  const Case of_lower_priority = cluster_with(R"(,"preemptionPolicy":"Never")", "true");
+  const Case not_preemptible = cluster_with("", "false");
+  EXPECT_FALSE(memory.recall(of_lower_priority.problem(), of_lower_priority.shares(), {}));
+  EXPECT_FALSE(memory.recall(not_preemptible.problem(), not_preemptible.shares(), {}));
+  StartPlan by_names;
+  by_names.placements = {{"p", "n", {0, 1}}};
+  by_names.evictions = {{"victim", "p", EvictionReason::kPreempt}};
+  memory.keep(by_names);
+  const auto by_name = memory.recall(before.problem(), before.shares(), {});
+  ASSERT_TRUE(by_name);
+  EXPECT_EQ(by_name->plan, plan);
+}
+
+// Topology, evictions, moves and all: nothing of a plan is lost in the cluster that it is of.
+TEST(PlanMemory, APlanOfTheSameClusterComesBack) {
+  int evicting = 0;
+  for (std::uint32_t seed = 1; seed <= 3000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Case cluster =
+        seed % 2 == 0 ? test::any_cluster(seed) : test::random_cluster(seed, {.may_evict = true, .running = 50});
+    const Candidate plan = greedy::solve_greedy(cluster.problem(), cluster.shares(), {});
+    PlanMemory memory;
+    memory.keep(cluster.problem(), plan.plan);
+    const auto recalled = memory.recall(cluster.problem(), cluster.shares(), {});
+    const bool has_stale = std::ranges::any_of(cluster.problem().gangs, [](const Gang& gang) { return gang.stale; });
+    if (plan.plan.placements.empty() || has_stale) continue;
+    ASSERT_TRUE(recalled);
+    EXPECT_TRUE(compare(recalled->levels, plan.levels, level_ids(cluster.problem())) >= 0);
+    evicting += plan.plan.evictions.empty() ? 0 : 1;
+  }
+  EXPECT_GT(evicting, 30);
 }
 
 TEST(PlanMemory, WhatItRecallsObeysTheRulesWhateverHasChanged) {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "model/explain/reasons_plain.h"
-#include "solver/answers/remedy_search.h"
+#include "solver/remedies/remedy_search.h"
 
 namespace muster::answers {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "model/base/tuning.h"
 #include "solver/answers/experiment.h"
-#include "solver/answers/remedy.h"
-#include "solver/answers/smallest_remedy.h"
 #include "solver/answers/standing.h"
+#include "solver/remedies/remedy.h"
+#include "solver/remedies/smallest_remedy.h"
 
 namespace muster::answers {
 

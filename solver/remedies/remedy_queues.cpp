@@ -4,7 +4,7 @@
 
 #include "model/base/saturating.h"
 #include "model/explain/alike_victims.h"
-#include "solver/answers/remedy_search.h"
+#include "solver/remedies/remedy_search.h"
 
 namespace muster::answers {
 namespace {

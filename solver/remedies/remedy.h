@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/change/change.h"
-#include "solver/answers/admission.h"
+#include "solver/remedies/admission.h"
 
 namespace muster::answers {
 

@@ -1,4 +1,4 @@
-#include "solver/answers/remedy_search.h"
+#include "solver/remedies/remedy_search.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,7 +6,7 @@
 
 #include "model/base/require.h"
 #include "model/problem/work.h"
-#include "solver/answers/smallest_remedy.h"
+#include "solver/remedies/smallest_remedy.h"
 
 namespace muster::answers {
 

@@ -1,4 +1,4 @@
-#include "solver/answers/admission.h"
+#include "solver/remedies/admission.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/snapshot/snapshot.h"
-#include "solver/answers/admission.h"
 #include "solver/answers/standing.h"
+#include "solver/remedies/admission.h"
 
 namespace muster::answers {
 

@@ -7,7 +7,7 @@
 #include "model/change/change.h"
 #include "model/snapshot/filters.h"
 #include "solver/answers/node_kind.h"
-#include "solver/answers/remedy_search.h"
+#include "solver/remedies/remedy_search.h"
 
 namespace muster::answers {
 namespace {

@@ -1,4 +1,4 @@
-#include "solver/answers/remedy.h"
+#include "solver/remedies/remedy.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "solver/answers/smallest_remedy.h"
+#include "solver/remedies/smallest_remedy.h"
 
 #include <algorithm>
 #include <map>
