@@ -1,5 +1,5 @@
-// Bounds of the levels by sums alone: those that hold for every plan, and those that hold for plans with given values
-// of the levels before.
+// Bounds of the levels by sums, and of `work` by packing: those that hold for every plan, and those that hold for plans
+// with given values of the levels before.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include "model/objective/levels.h"
 #include "model/objective/wholeness_bounds.h"
 #include "model/problem/problem.h"
+#include "solver/lp/packing_bound.h"
 
 namespace muster::lp {
 
@@ -20,8 +21,9 @@ class SumBounds {
   SumBounds(const Problem& problem, const FairShares& shares, const std::vector<std::int64_t>& trivial)
       : problem_(problem), shares_(shares), ids_(level_ids(problem)), trivial_(trivial) {}
 
-  // The bound of level `i` for plans that are equal to `levels` in all levels before. Cost: that of least_evicted() or
-  // WholenessBounds::given() for levels that need it; the latter is kept for the levels that were asked for last.
+  // The bound of level `i` for plans that are equal to `levels` in all levels before. Cost: that of least_evicted(),
+  // WholenessBounds::given() or PackingBound::most_work() for levels that need it; the second is kept for the levels
+  // that were asked for last, the third for good.
   std::int64_t of(const Levels& levels, std::size_t i) const;
   // The bounds that `levels` reaches; none elsewhere.
   std::vector<std::optional<std::int64_t>> reached(const Levels& levels) const;
@@ -31,10 +33,13 @@ class SumBounds {
   const WholenessValues& wholeness(const Levels& levels) const;
 
  private:
+  std::int64_t most_work(const Levels& levels, std::size_t i) const;
+
   const Problem& problem_;
   const FairShares& shares_;
   std::vector<LevelId> ids_;
   const std::vector<std::int64_t>& trivial_;
+  mutable std::optional<PackingBound> packing_bound_;
   mutable std::optional<WholenessBounds> wholeness_bounds_;
   mutable Levels wholeness_given_;  // the levels that `wholeness_` holds for
   mutable WholenessValues wholeness_{};
