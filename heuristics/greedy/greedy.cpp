@@ -168,7 +168,6 @@ bool may_choose_first(const StartContext& context) {
 }  // namespace
 
 std::vector<PlacingOrder> distinct_orders(const StartContext& context, const GreedyOptions& options) {
-  if (options.oldest_first) return {oldest_order(context.problem, GangOrder::kOldestFirst)};
   std::vector<PlacingOrder> orders = all_orders(context.problem, context.could_evict);
   // Places more and smaller pods, so it may be stopped where a start that packs is not.
   if (options.starts == 1 && may_choose_first(context))

@@ -17,10 +17,9 @@ struct StartStops {
 
 struct GreedyOptions {
   std::int32_t threads = 1;
-  std::int32_t starts = 0;    // orders tried at most; 0: all; 1: if sums tell what fits, the oldest first beside it
-  bool oldest_first = false;  // a single start: first the longest-waiting gangs that fit into the total capacity
-  bool first_alone = false;   // the other starts wait for the first, which then has the caches and the memory to itself
-  StartStops stop;            // of the first start; `all`: of the search for other victims, too
+  std::int32_t starts = 0;   // orders tried at most; 0: all; 1: if sums tell what fits, the oldest first beside it
+  bool first_alone = false;  // the other starts wait for the first, which then has the caches and the memory to itself
+  StartStops stop;           // of the first start; `all`: of the search for other victims, too
   std::function<void(Candidate)> on_placed;        // given what the first start places before it evicts or moves a pod
   std::function<void(const Candidate&)> on_first;  // called with the plan of the first start, long before the best one
   StartStops stop_more;                            // of all starts but the first, sooner; without `all`: as the first

@@ -18,7 +18,7 @@ namespace muster {
 // were recorded. Parts of one meaning share one number.
 struct TimeParts {
   double aside = 0.1;  // a quick attempt beside the main one: priced columns first, relief, reasons
-  double side = 0.3;   // what the main stage begins with: more starts, oldest first, branches, pricing
+  double side = 0.3;   // what the main stage begins with: more starts, branches, pricing
   double half = 0.5;   // preparing: what takes longer is given up; CBC on a part; without a clock, on one level
   double main = 0.7;   // an engine or a pass that another one follows
   double most = 0.9;   // a stage that leaves the rest for what ends it, or for others that find little
@@ -53,7 +53,6 @@ struct SizeTuning {
   std::int64_t very_large = 30'000;        // items; beyond, greedy's third and later orders have found no better plan
   std::int32_t starts = 2;                 // of greedy on very large clusters
   std::size_t many_kinds = 300;            // kinds of nodes: beyond, none is listed, and blocks of them are priced
-  double full = 0.001;                     // relative distance from a bound by sums, at which a level has no room left
   std::int64_t work_per_node = 2'000'000;  // units of WorkLimit for the MILP engine: 12 to 50 ns each, on 4 to 99 nodes
   std::int64_t least_work_nodes = 100;     // that are counted at least; the longest solve took 10.3 s
   std::int64_t trials_per_item = 20;       // of a search without a clock, on clusters that are not large

@@ -67,12 +67,10 @@ struct StageNeeds {
   double search = 0;       // to begin a search and to finish it
 };
 
-// Of the search, and of greedy with the oldest gangs first.
+// Of the search.
 struct SearchTimes {
-  double oldest = kTuning.parts.side;        // part of the time left, for the oldest gangs first
-  double oldest_alone = kTuning.parts.most;  // the same if the MILP engine would need all the time
-  std::int64_t most_trials = 0;              // of the searches together, without a clock
-  std::int64_t settled_trials = 0;           // of one search, if all levels are proven
+  std::int64_t most_trials = 0;     // of the searches together, without a clock
+  std::int64_t settled_trials = 0;  // of one search, if all levels are proven
 };
 
 struct TimePlan {

@@ -351,8 +351,7 @@ class Cycle {
     void (Cycle::*run)();
   };
   static constexpr auto stages() {
-    return std::to_array<Stage>({{"oldest", &Cycle::is_oldest_first_due, &Cycle::put_oldest_first},
-                                 {"milp", &Cycle::is_milp_due, &Cycle::run_milp},
+    return std::to_array<Stage>({{"milp", &Cycle::is_milp_due, &Cycle::run_milp},
                                  {"gather", &Cycle::is_repacking_due, &Cycle::repack_best},
                                  {"search", &Cycle::is_search_due, &Cycle::run_search},
                                  {"milp", &Cycle::is_late_milp_due, &Cycle::run_milp}});
@@ -362,10 +361,9 @@ class Cycle {
     for (const Stage& stage : stages())
       if (!options_.left_out.contains(stage.name) && (this->*stage.is_due)()) (this->*stage.run)();
     last_engine_ended_ = Clock::now();
-    if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
+    if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_);
   }
 
-  bool is_oldest_first_due() { return may_search() && is_filled_with_recent_gangs() && has_time_for_another_start(); }
   bool is_milp_due() {
     is_left_to_search_ = may_search() && is_short_for_milp();
     if (is_left_to_search_ && !options_.deterministic) engine_forecast_.note_left_out(size_.nodes_differ());
@@ -379,45 +377,6 @@ class Cycle {
   bool is_late_milp_due() {
     return is_left_to_search_ && !options_.deterministic && !search_ran_out_ && worth_a_milp() &&
            left_ms() > kTuning.parts.half * plan_.whole_ms;
-  }
-
-  // Whether the only likely gain left is to place gangs that have waited longer.
-  bool is_filled_with_recent_gangs() const {
-    const std::vector<std::int64_t>& values = offers_.front().candidate.levels.values;
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      const double gap = std::abs(static_cast<double>(trivial_[i] - values[i])) /
-                         std::max(1.0, std::abs(static_cast<double>(trivial_[i])));
-      if (ids_[i].kind == LevelKind::kSeniority) return gap > kTuning.size.full;
-      if (gap > kTuning.size.full) return false;
-    }
-    return false;
-  }
-
-  // And for as much again to improve it.
-  bool has_time_for_another_start() const {
-    return options_.deterministic || left_ms() - reserve_ms() > kTuning.forecast.margin * greedy_ms_;
-  }
-
-  // Restarts with the oldest gangs first, which leaves a little idle; a search may fill that and improve the plan.
-  void put_oldest_first() {
-    const Clock::time_point start = Clock::now();
-    const double share = is_milp_alone() ? plan_.search.oldest_alone : plan_.search.oldest;
-    const Clock::time_point until = deadline_.after(share) - reserve();
-    greedy::GreedyOptions greedy = greedy_options();
-    greedy.oldest_first = true;
-    greedy.on_placed = nullptr;
-    if (!options_.deterministic) greedy.stop = {[until] { return Clock::now() >= until; }, {}};
-    Candidate candidate = greedy::solve_greedy(problem_, shares_, greedy);
-    if (options_.deterministic || Clock::now() < until) {
-      local_search::SearchOptions search_options = options_of_search(share);
-      if (!options_.deterministic) search_options.stop = SearchClock(until).next();
-      candidate = local_search::search(problem_, shares_, candidate, search_options);
-    }
-    oldest_ms_ = milliseconds_since(start);
-    if (compare(candidate.levels, offers_.front().candidate.levels, ids_) <= 0) return;
-    tracer_.tell(Origin::kSearch, candidate.levels, {});
-    std::vector<std::optional<std::int64_t>> bounds = sum_bounds_.reached(candidate.levels);
-    offers_.insert(offers_.begin(), {std::move(candidate), Origin::kSearch, std::move(bounds)});
   }
 
   // With less the MILP engine gives no result.
@@ -475,13 +434,12 @@ class Cycle {
       merge_bounds(outcome.bounds, ids_, offers_.front().bounds);
   }
 
-  // `share`: of the work limit, in deterministic mode. With a clock, a stop request is still to be added.
-  local_search::SearchOptions options_of_search(double share) const {
+  // With a clock, a stop request is still to be added.
+  local_search::SearchOptions options_of_search() const {
     local_search::SearchOptions search_options;
     search_options.seed = options_.seed;
     search_options.threads = options_.threads;
-    if (options_.deterministic)
-      search_options.most_trials = static_cast<std::int64_t>(share * static_cast<double>(plan_.search.most_trials));
+    if (options_.deterministic) search_options.most_trials = plan_.search.most_trials;
     return search_options;
   }
 
@@ -492,7 +450,7 @@ class Cycle {
     const Clock::time_point start = Clock::now();
     SearchClock clock(options_.deadline - reserve());
     if (!options_.deterministic && !clock.has_time()) return;
-    local_search::SearchOptions search_options = options_of_search(1);
+    local_search::SearchOptions search_options = options_of_search();
     // If all levels are proven, the search only distinguishes plans that are equal in all of them.
     if (is_proven()) search_options.most_trials = plan_.search.settled_trials;
     SearchTurns turns;
@@ -642,7 +600,7 @@ class Cycle {
   std::vector<Offer> offers_;  // best first
   FirstPlan first_plan_;
   std::optional<engine::ChoiceOutcome> choice_;  // made beside greedy
-  double greedy_ms_ = 0, choosing_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0, repacking_ms_ = 0;
+  double greedy_ms_ = 0, choosing_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, repacking_ms_ = 0;
   std::atomic<Clock::rep> greedy_stopped_{0};  // when its first start was asked to stop; 0: it was not
   Clock::time_point last_engine_ended_;
   double only_reasons_ms_ = 0;              // of the end: nothing else was done then

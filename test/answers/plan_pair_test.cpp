@@ -134,7 +134,7 @@ TEST(PlanMix, EachGangDoesAsOneOfBothPlansSays) {
     const test::Case cluster = test::any_cluster(seed);
     greedy::GreedyOptions options;
     const Plan first = greedy::solve_greedy(cluster.problem(), cluster.shares(), options).plan;
-    options.oldest_first = true;
+    options.starts = 1;
     const Plan second = greedy::solve_greedy(cluster.problem(), cluster.shares(), options).plan;
     const PlanMix mix(cluster.problem(), cluster.shares(), first, second);
     const auto none = mix.with({}), all = mix.with(mix.all());

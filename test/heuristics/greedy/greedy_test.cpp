@@ -125,7 +125,7 @@ TEST(Greedy, KeepsCpuForIdleDevicesWhenItPlacesASharer) {
   EXPECT_EQ(outcome.plan().placements.size(), 7U);
 }
 
-TEST(Greedy, PutsTheOldestFirstWhereItIsAskedTo) {
+TEST(Greedy, PutsTheOldestFirstWhereOneQueueHasOneStart) {
   // Two of the most recent ones fill both nodes, and so do all of those that have waited longest.
   std::string pods;
   for (int i = 0; i < 3; ++i)
@@ -140,12 +140,9 @@ TEST(Greedy, PutsTheOldestFirstWhereItIsAskedTo) {
   options.starts = 1;
   const std::string mixed = body + R"(,"queues":[{"name":"default"},{"name":"other"}])";
   EXPECT_EQ(solved(mixed, options).running("young-0"), 1);
-  for (const bool is_asked_to : {false, true}) {  // with one queue and one start it does so anyway
-    options.oldest_first = is_asked_to;
-    const Solved oldest = solved(body, options);
-    EXPECT_EQ(oldest.running("young-0"), 0);
-    for (int i = 0; i < 11; ++i) EXPECT_EQ(oldest.running(("old-" + std::to_string(i)).c_str()), 1) << i;
-  }
+  const Solved oldest = solved(body, options);  // with one queue
+  EXPECT_EQ(oldest.running("young-0"), 0);
+  for (int i = 0; i < 11; ++i) EXPECT_EQ(oldest.running(("old-" + std::to_string(i)).c_str()), 1) << i;
 }
 
 TEST(Greedy, OldestFirstLeavesOutRecentSharersWithoutAFullDevice) {
@@ -163,7 +160,7 @@ TEST(Greedy, OldestFirstLeavesOutRecentSharersWithoutAFullDevice) {
   add("fifth-", 5, 100, R"({"fraction":0.2})");
   add("young-", 4, 999900, R"({"count":1})");
   GreedyOptions options;
-  options.oldest_first = true;
+  options.starts = 1;
   const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":10}}],"pods":[)" + pods + "]", options);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(outcome.running(("young-" + std::to_string(i)).c_str()), 1) << i;
   for (int i = 0; i < 10; ++i) EXPECT_EQ(outcome.running(("three-quarters-" + std::to_string(i)).c_str()), i < 5) << i;

@@ -67,15 +67,6 @@ TEST(StartOrders, AreOneForEachOrderOfPodsAndNodesIfTheOrderOfGangsDoesNotMatter
   EXPECT_GE(found.size(), 1U);
 }
 
-TEST(StartOrders, AreASingleOneOldestFirstOnRequest) {
-  GreedyOptions options;
-  options.oldest_first = true;
-  const auto found = orders(kNode + pods(), options);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found.front().gangs, GangOrder::kOldestFirst);
-  EXPECT_EQ(found.front().nodes, placement::NodeRule::kKeepRoom);
-}
-
 TEST(StartOrders, HaveTheOldestThatFillTheDevicesBesideASingleOneIfSumsTellWhatFits) {
   const auto single = [](const std::string& body) {
     std::vector<GangOrder> gangs;
