@@ -43,7 +43,7 @@ class PlanMix {
   // breaks a rule. Cost: O(nodes + pods), that of a placement for each pod that finds another node, and that of the
   // referee.
   std::optional<Candidate> with(const GangSet& of_second) const;
-  // The first plan. If the cluster is not the one that it was made for, and nobody has a right to some of its
+  // The first plan. If the cluster is not the one that it was made for, and no gang has a right to some of its
   // evictions: without these, and with what fits then. None if it breaks another rule.
   std::optional<Candidate> first_by_right() const;
   // These gangs, and with them others that differ, as far as they are in their way. `with` these there is a plan, or

@@ -37,9 +37,9 @@ Result<PlanPair::Side> solve_side(const Snapshot& snapshot, portfolio::Portfolio
 
 // `only_adds_room`: the changes leave every plan of the cluster possible. Then no gang that starts or runs on before
 // gives way to others afterwards: that a plan exchanges gangs may be chance, and is not what the change forces. If both
-// choices are proven optimal, what the best plan would exchange is told apart. Each of the plans has `options.budget`,
-// and so has the comparison, which asks the referee of some plans for each gang that differs. Errors: those of
-// build_problem.
+// choices are proven optimal, what the best plan would exchange is reported apart. Each of the plans has
+// `options.budget`, and so has the comparison, which asks the referee of some plans for each gang that differs. Errors:
+// those of build_problem.
 Result<PlanPair> solve_pair(const Snapshot& original, const Snapshot& changed, bool only_adds_room,
                             portfolio::Portfolio& portfolio, const ExperimentOptions& options);
 

@@ -4,11 +4,13 @@
 
 namespace muster::engine {
 
-MilpPreparation::MilpPreparation(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline)
+MilpPreparation::MilpPreparation(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline,
+                                 bool may_move)
     : before(problem, ClusterState::Releasing::kFreed),
       rules(problem, fair_shares, before),
       setting{problem, fair_shares, rules},
-      candidates(formulation::find_candidates(problem, rules, before)),
+      candidates(may_move ? formulation::find_candidates(problem, rules, before)
+                          : formulation::without_moves(formulation::find_candidates(problem, rules, before))),
       whole(setting, before, candidates, &deadline) {
   took_too_long = !whole.supply.is_complete;
   if (!took_too_long && whole.supply.residuals.size() > kTuning.size.many_kinds)

@@ -19,7 +19,9 @@ namespace muster::engine {
 // The problem and the shares have to last until its last use; its destructor uses neither. Cost: 0.1 s for 10,000
 // nodes, half occupied, and 80,000 pods; it is given up at the deadline.
 struct MilpPreparation {
-  MilpPreparation(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline);
+  // `may_move`: false: for plans that move nothing, though the policy would allow it.
+  MilpPreparation(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline,
+                  bool may_move = true);
   MilpPreparation(const MilpPreparation&) = delete;
   MilpPreparation& operator=(const MilpPreparation&) = delete;
 

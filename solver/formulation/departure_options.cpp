@@ -115,6 +115,16 @@ class Search {
 
 }  // namespace
 
+EvictionCandidates without_moves(EvictionCandidates candidates) {
+  candidates.any = false;
+  for (DepartureOptions& leaving : candidates.gangs) {
+    candidates.complete = candidates.complete && !leaving.moved;
+    leaving.moved = false;
+    candidates.any = candidates.any || leaving.any();
+  }
+  return candidates;
+}
+
 EvictionCandidates no_candidates(const Problem& problem) {
   return {Indexed<GangIndex, DepartureOptions>(problem.gangs.size(), DepartureOptions{}), false, true};
 }

@@ -30,6 +30,8 @@ struct EvictionCandidates {
 // claimants x kinds of victims), a kind being a queue, a priority and what is asked for.
 EvictionCandidates find_candidates(const Problem& problem, const preemption::EvictionRules& rules,
                                    const ClusterState& before);
+// Those of them that may be evicted, or must leave; not complete if any others could be moved.
+EvictionCandidates without_moves(EvictionCandidates candidates);
 // No candidates.
 EvictionCandidates no_candidates(const Problem& problem);
 

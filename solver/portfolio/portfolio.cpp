@@ -351,7 +351,8 @@ class Cycle {
     void (Cycle::*run)();
   };
   static constexpr auto stages() {
-    return std::to_array<Stage>({{"milp", &Cycle::is_milp_due, &Cycle::run_milp},
+    return std::to_array<Stage>({{"still", &Cycle::is_choice_without_moves_due, &Cycle::choose_without_moves},
+                                 {"milp", &Cycle::is_milp_due, &Cycle::run_milp},
                                  {"gather", &Cycle::is_repacking_due, &Cycle::repack_best},
                                  {"search", &Cycle::is_search_due, &Cycle::run_search},
                                  {"milp", &Cycle::is_late_milp_due, &Cycle::run_milp}});
@@ -362,6 +363,36 @@ class Cycle {
       if (!options_.left_out.contains(stage.name) && (this->*stage.is_due)()) (this->*stage.run)();
     last_engine_ended_ = Clock::now();
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_);
+  }
+
+  // A level before `moved` is open, though a choice with moves was made: where pods may move, a choice knows sums, and
+  // may find no places; where they stay, it knows each node.
+  bool is_choice_without_moves_due() {
+    if (!choice_ || !size_.may_move || !worth_a_milp()) return false;
+    const Offer& best = offers_.front();
+    const std::vector<std::int64_t>& values = best.candidate.levels.values;
+    for (std::size_t i = 0; i < ids_.size() && ids_[i].kind < LevelKind::kEvicted; ++i)
+      if (i >= best.bounds.size() || best.bounds[i] != values[i]) return true;
+    return false;
+  }
+
+  // A plan that moves nothing is a plan, too: more freedom is no worse than less.
+  void choose_without_moves() {
+    const Clock::time_point start = Clock::now();
+    engine::MilpEngineOptions milp =
+        milp_options(std::min(options_.deadline - reserve(), deadline_.after(kTuning.parts.half)));
+    engine::MilpPreparation still(problem_, shares_, milp.deadline.part(plan_.milp.formulating), false);
+    if (still.candidates.any && !still.took_too_long) {
+      engine::MilpOutcome found = engine::solve_milp(still, offers_.front().candidate, backend_, milp);
+      std::ranges::move(found.defects, std::back_inserter(solution_.defects));
+      if (found.improved) {
+        Offer better{std::move(found.best), Origin::kMilp, offers_.front().bounds};
+        forget_bounds_after_change(offers_.front(), better);
+        tracer_.tell(better.origin, better.candidate.levels, better.bounds);
+        offers_.insert(offers_.begin(), std::move(better));
+      }
+    }
+    choosing_ms_ += milliseconds_since(start);
   }
 
   bool is_milp_due() {

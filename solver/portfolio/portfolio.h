@@ -41,11 +41,12 @@ struct SolveOptions {
   TraceSink trace;             // receives better plans and bounds on the way; empty: no trace
   TimePlanSink time_plan;      // receives the time plan before the first engine begins; may be empty
   std::string write_model;     // a path: what CBC is given first, as an MPS file; empty: no
-  // Stages that are not run, for measuring what each is worth (bench/ablation.cpp). Of a cycle: "milp",
-  // "gather" (repacking), "search". Of the MILP engine: "choice", "earlier" (choices, for their places), "slots" (the
-  // model of places), "list" (of all configurations), "whole" (models of all nodes), "aggregate" (first prices by
-  // sums), "branch" (on gangs, for bounds), "cbc" (on priced columns), "grids" (plans by prices), "blocks", "places"
-  // (with the evictions settled). Of its plans: "back" (pods that need not leave), "fill" (what is free), "reprieve".
+  // Stages that are not run, for measuring what each is worth (bench/ablation.cpp). Of a cycle: "still" (a choice
+  // without moves), "milp", "gather" (repacking), "search". Of the MILP engine: "choice", "earlier" (choices, for their
+  // places), "slots" (the model of places), "list" (of all configurations), "whole" (models of all nodes), "aggregate"
+  // (first prices by sums), "branch" (on gangs, for bounds), "cbc" (on priced columns), "grids" (plans by prices),
+  // "blocks", "places" (with the evictions settled). Of its plans: "back" (pods that need not leave), "fill" (what is
+  // free), "reprieve".
   std::set<std::string_view> left_out;
 };
 

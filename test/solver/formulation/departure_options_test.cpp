@@ -49,6 +49,19 @@ TEST(FindEvictionCandidates, EvictsLowerPrioritiesForOneThatWaits) {
   EXPECT_TRUE(found.candidates.complete);
 }
 
+TEST(FindEvictionCandidates, LeavesOutMovesOnRequest) {
+  const Found found(R"({"actions":["place","preempt","consolidate"]})", kHighWaits);
+  ASSERT_TRUE(found.low().moved && found.top().moved);
+  const EvictionCandidates still = without_moves(found.candidates);
+  EXPECT_TRUE(still.any);
+  EXPECT_TRUE(still.gangs[GangIndex(0)].evicted);
+  EXPECT_FALSE(still.gangs[GangIndex(0)].moved);
+  EXPECT_FALSE(still.gangs[GangIndex(2)].any());
+  EXPECT_FALSE(still.complete) << "bounds of what remains do not hold for all plans";
+  const EvictionCandidates same = without_moves(Found(kPreempt, kHighWaits).candidates);
+  EXPECT_TRUE(same.any && same.complete);
+}
+
 TEST(FindEvictionCandidates, EvictsNoPodForAnEqualPriority) {
   EXPECT_FALSE(Found(kPreempt, R"(,{"name":"w","gang":"equal","gpu":{"count":2}})").candidates.any);
 }
