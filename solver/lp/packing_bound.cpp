@@ -77,6 +77,9 @@ class PackingBound::Search {
   // Whether no packing without these pods (numbers by position in `dispensable`) exists. False if there was no time to
   // tell.
   bool is_impossible_without(const std::vector<std::int64_t>& missing) {
+    steps_ +=
+        static_cast<std::int64_t>(missing.size()) + 1;  // many sets are too small by sums, and there are very many
+    if (has_run_out()) return false;
     take_out(missing, 1);
     const bool is_short = std::ranges::any_of(to_spare_, [](Amount amount) { return amount < 0; });
     const bool is_impossible = is_short || !may_pack();
@@ -85,6 +88,8 @@ class PackingBound::Search {
   }
 
  private:
+  bool has_run_out() const { return steps_ > kTuning.bounds.steps; }
+
   // What can still go into the node that is being filled, by kind and all after it.
   using Rest = std::vector<Amounts>;
 
@@ -123,7 +128,8 @@ class PackingBound::Search {
 
   // With pods of this kind, at least so many, and of those after it.
   bool may_fill(std::size_t bin, std::size_t kind, Amounts& room, const Rest& rest, std::int64_t least) {
-    if (++steps_ > kTuning.bounds.steps) return true;
+    ++steps_;
+    if (has_run_out()) return true;
     for (std::size_t d = 0; d < room.size(); ++d)
       if (room[d] - rest[kind][d] > to_spare_[d]) return false;
     if (kind == left_.size()) return is_full(bin, room) && may_pack_beside(room);

@@ -93,6 +93,18 @@ TEST(PackingBound, IsExactForWholeDevices) {
   EXPECT_GT(short_of_all, 100);
 }
 
+// Of 200 sizes, so that there are more sets of pods that could be missing than could be kept: it gives up in time, with
+// a bound that is none the less one.
+TEST(PackingBound, GivesUpWhereManyPodsAreMissing) {
+  std::vector<int> pods;
+  for (int size = 1; size <= 200; ++size) pods.push_back(size);
+  const int all = std::accumulate(pods.begin(), pods.end(), 0);
+  const test::Case cluster(cluster_of({all - 500}, pods));
+  PackingBound bound(cluster.problem());
+  EXPECT_LE(bound.most_work(0), bound.all_work(0));
+  EXPECT_GE(bound.most_work(0), 1000 * (all - 500));
+}
+
 // Whatever rules there are: no plan has more.
 TEST(PackingBound, HoldsForPlansOfRandomClusters) {
   int held = 0;
