@@ -169,6 +169,17 @@ class PackingBound::Search {
   std::int64_t steps_ = 0;
 };
 
+// The search is as deep as there are kinds on all nodes together, a call each. One that is not small next to the limit
+// of steps would not end.
+bool PackingBound::is_searchable(const Packing& packing) {
+  constexpr std::int64_t kLeastTries = 50;  // of what a node may hold, in the limit of steps
+  const auto kinds = static_cast<std::int64_t>(packing.kinds.size()) + 1;
+  const std::int64_t most = kTuning.bounds.steps / kLeastTries / kinds;
+  std::int64_t nodes = 0;
+  for (const Packing::Bin& bin : packing.bins) nodes += bin.nodes;
+  return nodes <= most;
+}
+
 PackingBound::PackingBound(const Problem& problem)
     : problem_(problem),
       possibilities_(problem),
@@ -190,7 +201,7 @@ Work PackingBound::most_work(std::size_t rank) {
 // Sets of pods that are missing, those with the least work first, until one of them cannot be excluded.
 Work PackingBound::find_most_work(std::size_t rank) const {
   const Packing packing = this->packing(rank);
-  if (packing.least == kLargest) return work_[rank];
+  if (packing.least == kLargest || !is_searchable(packing)) return work_[rank];
   struct Missing {
     Work work = 0;
     std::vector<std::int64_t> pods;  // by position in `dispensable`

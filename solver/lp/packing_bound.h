@@ -33,6 +33,7 @@ class PackingBound {
   struct Packing;
   class Search;
 
+  static bool is_searchable(const Packing& packing);
   Packing packing(std::size_t rank) const;
   Work find_most_work(std::size_t rank) const;
 

@@ -105,6 +105,15 @@ TEST(PackingBound, GivesUpWhereManyPodsAreMissing) {
   EXPECT_GE(bound.most_work(0), 1000 * (all - 500));
 }
 
+// As deep as this, the search would end the process.
+TEST(PackingBound, IsBySumsOnManyNodes) {
+  std::vector<int> pods;
+  for (int i = 0; i < 20'000; ++i) pods.push_back(1 + i % 4);
+  const test::Case cluster(cluster_of(std::vector<int>(6'250, 8), pods));
+  PackingBound bound(cluster.problem());
+  EXPECT_EQ(bound.most_work(0), 50'000'000);
+}
+
 // Whatever rules there are: no plan has more.
 TEST(PackingBound, HoldsForPlansOfRandomClusters) {
   int held = 0;
