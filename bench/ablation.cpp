@@ -154,7 +154,7 @@ int run(const Arguments& arguments) {
       continue;
     for (const std::string& seed : arguments.seeds) {
       std::string line = printed_by("'" + test::program() + "' " + kind.command + " --seed " + seed);
-      if (kind.without_moves) line.insert(1, R"("policy":{"actions":["place","reclaim","preempt","stale"]},)");
+      if (kind.without_moves) forbid_moves(line);
       const Judge judge(line);
       const std::vector<LevelId> ids = level_ids(judge.problem);
       try {

@@ -79,7 +79,7 @@ std::vector<Instance> instances(const Arguments& arguments) {
               {fmt::format("{} {}-{}", name, nodes, seed), printed_by(fmt::format("{} {}", command, options))});
     }
   if (!arguments.without_moves) return all;
-  for (Instance& one : all) one.line.insert(1, R"("policy":{"actions":["place","reclaim","preempt","stale"]},)");
+  for (Instance& one : all) forbid_moves(one.line);
   return all;
 }
 

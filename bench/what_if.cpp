@@ -123,7 +123,7 @@ int run(const Arguments& arguments) {
       for (const std::string& seed : arguments.seeds) {
         std::string line = printed_by(fmt::format("'{}' generate --preset contended --nodes {} --seed {} {}",
                                                   test::program(), nodes, seed, kind.options));
-        if (kind.without_moves) line.insert(1, R"("policy":{"actions":["place","reclaim","preempt","stale"]},)");
+        if (kind.without_moves) forbid_moves(line);
         try {
           const auto snapshot = muster_v1::SnapshotReader().read(line);
           if (!snapshot) throw std::runtime_error(snapshot.error().message);

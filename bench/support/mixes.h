@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 namespace muster::bench {
 
@@ -16,5 +17,10 @@ inline constexpr std::array<Mix, 5> kMixes{
      {"elastic", "--elastic 0.5 --subgroups 0.3"},
      {"topology", "--zones 4 --racks-per-zone 5 --topology-required 0.3 --one-a-node 0.2"},
      {"parts", "--tainted 0.3 --selecting 0.3 --gpu-models A100,H100 --selecting-models 0.3 --queues 12 --limit 1.5"}}};
+
+// Of a snapshot line that sets no policy.
+inline void forbid_moves(std::string &line) {
+  line.insert(1, R"("policy":{"actions":["place","reclaim","preempt","stale"]},)");
+}
 
 }  // namespace muster::bench

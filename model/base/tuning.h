@@ -169,7 +169,9 @@ struct BoundTuning {
   std::int64_t steps = 200'000;          // of one search: sums of work that are kept, looks at pods that may leave,
                                          // pairs of queues
   std::int64_t gang_steps = 20'000'000;  // of counting copies of gangs' pods on nodes
-  std::int64_t priced_devices = 64;      // of a node, for which prices by devices are tried
+  std::int64_t packing_depth = 4'000;    // kinds of pods x nodes, a call each: a search for a packing that is deeper
+                                       // would not end within `steps`; 52 to 208 were needed, 10^5 overflowed the stack
+  std::int64_t priced_devices = 64;  // of a node, for which prices by devices are tried
 };
 
 // Choices of places and victims. By the levels of 52 contended and full clusters of 12 to 100 nodes and of the plans of

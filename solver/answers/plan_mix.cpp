@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -49,6 +48,13 @@ Plan translated(const Problem& from, const Plan& plan, const Problem& to) {
   return result;
 }
 
+std::optional<Candidate> checked(const Problem& problem, const FairShares& shares, Plan plan) {
+  if (!referee::check_plan(*problem.snapshot, problem, shares, plan, 1, 1).empty()) return std::nullopt;
+  Candidate candidate{std::move(plan), {}};
+  candidate.levels = evaluate(problem, shares, candidate.plan);
+  return candidate;
+}
+
 PlanMix::PlanMix(const Problem& problem, const FairShares& shares, const Plan& first, const Plan& second)
     : problem_(problem),
       shares_(shares),
@@ -77,7 +83,6 @@ bool PlanMix::is_equal(const Decision& a, const Decision& b) {
 
 // Gangs that differ are joined by the nodes on which they differ, and by the evictions for them.
 void PlanMix::find_parts() {
-  std::vector<GangIndex> gangs;
   std::map<NodeIndex, GangIndex> on_node;
   std::map<GangIndex, GangIndex> joined;  // to another gang of the part, or to itself
   const auto first_of = [&](GangIndex gang) {
@@ -135,22 +140,15 @@ bool PlanMix::place(ClusterState& state, const Placement& placement) const {
 std::optional<Candidate> PlanMix::with(const GangSet& of_second) const {
   GangSet in_the_way;
   std::optional<Plan> plan = unchecked(of_second, in_the_way);
-  return plan ? checked(*std::move(plan)) : std::nullopt;
+  return plan ? checked(problem_, shares_, *std::move(plan)) : std::nullopt;
 }
 
-std::optional<Candidate> PlanMix::first_by_right() const {
+std::optional<Candidate> PlanMix::first_by_right(const StopRequest& stop) const {
   GangSet in_the_way;
   std::optional<Plan> plan = unchecked({}, in_the_way);
   if (!plan) return std::nullopt;
-  if (std::optional<Candidate> as_it_is = checked(*plan)) return as_it_is;
-  return checked(preemption::settle_rights(problem_, shares_, *plan, {}).plan);
-}
-
-std::optional<Candidate> PlanMix::checked(Plan plan) const {
-  if (!referee::check_plan(*problem_.snapshot, problem_, shares_, plan, 1, 1).empty()) return std::nullopt;
-  Candidate candidate{std::move(plan), {}};
-  candidate.levels = evaluate(problem_, shares_, candidate.plan);
-  return candidate;
+  if (std::optional<Candidate> as_it_is = checked(problem_, shares_, *plan)) return as_it_is;
+  return checked(problem_, shares_, preemption::settle_rights(problem_, shares_, *plan, stop).plan);
 }
 
 std::optional<Plan> PlanMix::unchecked(const GangSet& of_second, GangSet& in_the_way) const {
@@ -186,14 +184,15 @@ std::optional<Plan> PlanMix::unchecked(const GangSet& of_second, GangSet& in_the
   return made.unbound.empty() ? std::optional(std::move(made.plan)) : std::nullopt;
 }
 
-GangSet PlanMix::with_what_is_in_the_way(GangSet of_second) const {
-  while (true) {
+GangSet PlanMix::with_what_is_in_the_way(GangSet of_second, const StopRequest& stop) const {
+  while (!(stop && stop())) {
     GangSet in_the_way;
     std::optional<Plan> plan = unchecked(of_second, in_the_way);
-    if (plan && checked(*std::move(plan))) return of_second;
-    if (in_the_way.empty()) return all();
+    if (plan && checked(problem_, shares_, *std::move(plan))) return of_second;
+    if (in_the_way.empty()) break;
     of_second.insert(in_the_way.begin(), in_the_way.end());
   }
+  return all();
 }
 
 }  // namespace muster::answers

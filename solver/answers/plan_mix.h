@@ -3,7 +3,6 @@
 // To tell which of the differences between two plans matter, and whether a difference is possible without the others.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <vector>
@@ -22,6 +21,9 @@ namespace muster::answers {
 // What a plan of `from` decides, for the pods, nodes and gangs that `to` has by the same names: pods that wait in both
 // or run in both. A placement on a node that is gone is left out. Cost: O(pods + nodes + gangs).
 Plan translated(const Problem& from, const Plan& plan, const Problem& to);
+
+// The plan with its value. None: the referee does not pass it.
+std::optional<Candidate> checked(const Problem& problem, const FairShares& shares, Plan plan);
 
 using GangSet = std::set<GangIndex>;
 
@@ -44,11 +46,12 @@ class PlanMix {
   // referee.
   std::optional<Candidate> with(const GangSet& of_second) const;
   // The first plan. If the cluster is not the one that it was made for, and no gang has a right to some of its
-  // evictions: without these, and with what fits then. None if it breaks another rule.
-  std::optional<Candidate> first_by_right() const;
+  // evictions: without these, and with what fits then. None if it breaks another rule. Cost: that of `with` and of
+  // settle_rights, which `stop` ends; it may be empty.
+  std::optional<Candidate> first_by_right(const StopRequest& stop) const;
   // These gangs, and with them others that differ, as far as they are in their way. `with` these there is a plan, or
-  // they are all. Cost: that of `with` for each gang that is added at most.
-  GangSet with_what_is_in_the_way(GangSet of_second) const;
+  // they are all, as after being asked to stop. Cost: that of `with` for each gang that is added at most.
+  GangSet with_what_is_in_the_way(GangSet of_second, const StopRequest& stop) const;
 
  private:
   struct Decision {
@@ -61,7 +64,6 @@ class PlanMix {
   void find_parts();
   bool place(ClusterState& state, const Placement& placement) const;
   std::optional<Plan> unchecked(const GangSet& of_second, GangSet& in_the_way) const;
-  std::optional<Candidate> checked(Plan plan) const;
 
   const Problem& problem_;
   const FairShares& shares_;

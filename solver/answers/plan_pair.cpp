@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -15,7 +16,6 @@
 #include "heuristics/placement/node_choice.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/plan_of.h"
-#include "model/base/tuning.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/levels.h"
 #include "solver/answers/plan_mix.h"
@@ -74,8 +74,7 @@ class Side {
     for (const Eviction& eviction : candidate.plan.evictions)
       evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
     const OrderedPlan made = ordered_plan_of(problem(), state, evictions);
-    const PlanMix mix(problem(), shares_, candidate.plan, made.plan);
-    std::optional<Candidate> better = mix.with(mix.all());
+    std::optional<Candidate> better = made.unbound.empty() ? checked(problem(), shares_, made.plan) : std::nullopt;
     return better && is_better(*better, candidate) ? *std::move(better) : candidate;
   }
 
@@ -95,6 +94,9 @@ class Side {
     solution.report = explain::describe(problem(), shares_, {plan_.plan, plan_.levels, now.bounds, is_proven});
     solution.gap = explain::gap_of(solution.report.objective, policy);
     solution.proof = portfolio::proof_of(now, ids_, gap, policy);
+    const bool does_nothing = plan_.plan.placements.empty() && plan_.plan.evictions.empty();
+    if (does_nothing != (solution.origin == Origin::kNone))
+      solution.origin = does_nothing ? Origin::kNone : Origin::kSearch;
     solution.plan = plan_.plan;
   }
 
@@ -127,16 +129,21 @@ class Comparison {
   Comparison(Side& before, Side& after, StopRequest stop) : before_(before), after_(after), stop_(std::move(stop)) {}
 
   void run() {
+    translate_first();
     keep_the_first();
-    do {
+    leave_out_what_does_not_matter();
+    while (!stop_() && share()) {
+      translate_first();
       leave_out_what_does_not_matter();
-    } while (!stop_() && share());
+    }
   }
 
-  // Parts of the difference in which a gang loses its room are left out of the second plan; what would be exchanged.
+  // After `run`. Parts of the difference in which a gang loses its room are left out of the second plan; what would be
+  // exchanged.
   PlanPair::Trade keep_room() {
-    const Plan first = first_of_after(), second = after_.plan().plan;
-    const PlanMix mix(after_.problem(), after_.shares(), first, second);
+    if (!is_first_possible_) return {};
+    const Plan second = after_.plan().plan;
+    const PlanMix mix(after_.problem(), after_.shares(), first_.plan, second);
     const std::unordered_set<std::string_view> had_room = before_.admitted(before_.plan()),
                                                has_room = after_.admitted(after_.plan());
     const auto name_of = [&](GangIndex gang) { return after_.problem().gangs[gang].name; };
@@ -146,17 +153,16 @@ class Comparison {
     };
     if (std::ranges::all_of(mix.parts(), keeps_room)) return {};
     GangSet kept;
-    std::optional<Candidate> best = mix.with({});
-    if (!best) return {};
+    Candidate best = first_;
     PlanPair::Trade trade;
     for (const GangSet& part : mix.parts()) {
       if (keeps_room(part)) {
         GangSet more = kept;
         more.insert(part.begin(), part.end());
-        std::optional<Candidate> found = mix.with(more);
-        if (!found || after_.is_worse(*found, *best)) continue;
+        std::optional<Candidate> found = stop_() ? std::nullopt : mix.with(more);
+        if (!found || after_.is_worse(*found, best)) continue;
         kept = std::move(more);
-        best = std::move(found);
+        best = *std::move(found);
         continue;
       }
       for (const GangIndex gang : part) {
@@ -164,37 +170,35 @@ class Comparison {
         if (had != has) (has ? trade.more : trade.fewer).emplace_back(name_of(gang));
       }
     }
-    after_.take(after_.filled(*best));
+    after_.take(after_.filled(best));
     return trade;
   }
 
  private:
-  // What the first plan says of the second cluster. A plan of that, if it is one but for evictions by right.
-  Plan first_of_after() const {
-    Plan first = after_.plan_of(before_);
-    const std::optional<Candidate> allowed = PlanMix(after_.problem(), after_.shares(), first, first).first_by_right();
-    return allowed ? allowed->plan : first;
+  // What the first plan says of the second cluster; if possible so that it is a plan of that.
+  void translate_first() {
+    first_ = {after_.plan_of(before_), {}};
+    std::optional<Candidate> allowed =
+        PlanMix(after_.problem(), after_.shares(), first_.plan, first_.plan).first_by_right(stop_);
+    is_first_possible_ = allowed.has_value();
+    if (allowed) first_ = *std::move(allowed);
   }
 
   // The second plan is no worse than what is left of the first, with all that fits beside it.
   void keep_the_first() {
-    const Plan first = first_of_after();
-    const PlanMix mix(after_.problem(), after_.shares(), first, first);
-    std::optional<Candidate> kept = mix.with({});
-    if (!kept) return;
-    kept = after_.filled(*kept);
-    if (!after_.is_better(after_.plan(), *kept)) after_.take(*std::move(kept));
+    if (!is_first_possible_) return;
+    Candidate kept = after_.filled(first_);
+    if (!after_.is_better(after_.plan(), kept)) after_.take(std::move(kept));
   }
 
   // Gangs for which the second plan need not do otherwise than the first.
   void leave_out_what_does_not_matter() {
-    const Plan first = first_of_after();
     const Candidate second = after_.plan();
-    const PlanMix mix(after_.problem(), after_.shares(), first, second.plan);
+    const PlanMix mix(after_.problem(), after_.shares(), first_.plan, second.plan);
     std::vector<GangIndex> gangs;
     for (const GangSet& part : mix.parts()) gangs.insert(gangs.end(), part.begin(), part.end());
     if (gangs.empty()) return;
-    GangSet kept = mix.with_what_is_in_the_way(mix.of_other_presence());
+    GangSet kept = mix.with_what_is_in_the_way(mix.of_other_presence(), stop_);
     std::optional<Candidate> best = mix.with(kept);
     if (!best || after_.is_worse(*best, second)) {
       kept = mix.all();
@@ -250,6 +254,8 @@ class Comparison {
 
   Side &before_, &after_;
   StopRequest stop_;
+  Candidate first_;  // without levels if it is not possible
+  bool is_first_possible_ = false;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <queue>
-#include <tuple>
 #include <utility>
 
 #include "model/base/saturating.h"
@@ -61,9 +60,21 @@ struct PackingBound::Packing {
   std::vector<Bin> bins;
   Amounts to_spare;  // once all pods are present
   std::vector<Dispensable> dispensable;
-  // The least work of a pod of the last rank, and whether some of those are of no kind, since they stay or leave.
+};
+
+// What must be present for all work of a rank, and what stays where it runs in any case. Pods that may move count as
+// those that wait; what may leave and is of a later rank is gone.
+struct PackingBound::Present {
+  struct Pods {
+    std::int64_t number = 0;
+    std::map<Work, std::int64_t> of_last_rank;
+    bool fits_anywhere = false;  // one of them runs where the filters would not let it
+  };
+  std::map<PodClassIndex, Pods> pods;
+  std::map<NodeIndex, Amounts> held;
+  // The least work of a pod of the last rank, and whether some of those are held, though they may leave.
   Work least = kLargest;
-  bool are_all_of_a_kind = true;
+  bool is_last_rank_held = false;
 };
 
 // Searches for packings, all within one limit of steps.
@@ -77,8 +88,8 @@ class PackingBound::Search {
   // Whether no packing without these pods (numbers by position in `dispensable`) exists. False if there was no time to
   // tell.
   bool is_impossible_without(const std::vector<std::int64_t>& missing) {
-    steps_ +=
-        static_cast<std::int64_t>(missing.size()) + 1;  // many sets are too small by sums, and there are very many
+    // Of the sets, too, which may be very many.
+    steps_ += static_cast<std::int64_t>(missing.size()) + 1;
     if (has_run_out()) return false;
     take_out(missing, 1);
     const bool is_short = std::ranges::any_of(to_spare_, [](Amount amount) { return amount < 0; });
@@ -169,15 +180,9 @@ class PackingBound::Search {
   std::int64_t steps_ = 0;
 };
 
-// The search is as deep as there are kinds on all nodes together, a call each. One that is not small next to the limit
-// of steps would not end.
-bool PackingBound::is_searchable(const Packing& packing) {
-  constexpr std::int64_t kLeastTries = 50;  // of what a node may hold, in the limit of steps
-  const auto kinds = static_cast<std::int64_t>(packing.kinds.size()) + 1;
-  const std::int64_t most = kTuning.bounds.steps / kLeastTries / kinds;
-  std::int64_t nodes = 0;
-  for (const Packing::Bin& bin : packing.bins) nodes += bin.nodes;
-  return nodes <= most;
+// The search is as deep as there are kinds on all nodes together.
+bool PackingBound::is_too_deep(std::size_t kinds) const {
+  return static_cast<std::int64_t>(problem_.nodes.size() * (kinds + 1)) > kTuning.bounds.packing_depth;
 }
 
 PackingBound::PackingBound(const Problem& problem)
@@ -200,8 +205,12 @@ Work PackingBound::most_work(std::size_t rank) {
 
 // Sets of pods that are missing, those with the least work first, until one of them cannot be excluded.
 Work PackingBound::find_most_work(std::size_t rank) const {
-  const Packing packing = this->packing(rank);
-  if (packing.least == kLargest || !is_searchable(packing)) return work_[rank];
+  if (work_[rank] == kLargest || is_too_deep(0)) return work_[rank];
+  const Present present = present_pods(rank);
+  if (present.least == kLargest || is_too_deep(present.pods.size())) return work_[rank];
+  const std::optional<Packing> made = packing(present);
+  if (!made) return work_[rank];
+  const Packing& packing = *made;
   struct Missing {
     Work work = 0;
     std::vector<std::int64_t> pods;  // by position in `dispensable`
@@ -215,7 +224,7 @@ Work PackingBound::find_most_work(std::size_t rank) const {
     const Missing missing = open.top();
     open.pop();
     if (!search.is_impossible_without(missing.pods)) return work_[rank] - missing.work;
-    if (!packing.are_all_of_a_kind) return work_[rank] - packing.least;
+    if (present.is_last_rank_held) return work_[rank] - present.least;
     for (std::size_t i = missing.last; i < packing.dispensable.size(); ++i) {
       if (missing.pods[i] == packing.dispensable[i].pods) continue;
       Missing more{missing.work + packing.dispensable[i].work, missing.pods, i};
@@ -226,77 +235,74 @@ Work PackingBound::find_most_work(std::size_t rank) const {
   return rank == 0 ? 0 : work_[rank - 1];  // without all of the last rank
 }
 
-// Pods that may move count as those that wait; what may leave and is of a later rank is gone; all others stay. Empty if
-// sums of amounts could overflow.
-PackingBound::Packing PackingBound::packing(std::size_t rank) const {
-  struct Pods {
-    std::int64_t number = 0;
-    std::map<Work, std::int64_t> of_last_rank;
-    bool fits_anywhere = false;  // one of them runs where the filters would not let it
-  };
-  Packing packing;
-  std::map<PodClassIndex, Pods> pods_of;
-  std::map<NodeIndex, Amounts> held;
+PackingBound::Present PackingBound::present_pods(std::size_t rank) const {
+  Present present;
   for (const PodIndex index : problem_.pods.indices()) {
     if (!possibilities_.may_be_present(index)) continue;
     const Pod& pod = problem_.pods[index];
     const Gang& gang = problem_.gangs[pod.gang];
     const bool counts = gang.rank <= rank && pod.weighted_work > 0, is_last = counts && gang.rank == rank;
     const bool runs = pod.status == PodStatus::kRunning;
-    if (is_last) packing.least = std::min(packing.least, pod.weighted_work);
+    if (is_last) present.least = std::min(present.least, pod.weighted_work);
     if (runs && !possibilities_.may_be_moved(index)) {
       if (!counts && possibilities_.may_leave(gang)) continue;
-      const auto [amounts, is_new] = held.try_emplace(pod.node, Amounts(problem_.resource_count + 1, 0));
+      const auto [amounts, is_new] = present.held.try_emplace(pod.node, Amounts(problem_.resource_count + 1, 0));
       add(amounts->second, size_of(problem_.class_of(index)), 1);
-      packing.are_all_of_a_kind = packing.are_all_of_a_kind && !is_last;
+      present.is_last_rank_held = present.is_last_rank_held || is_last;
     } else if (counts) {
-      Pods& pods = pods_of[pod.pod_class];
+      Present::Pods& pods = present.pods[pod.pod_class];
       ++pods.number;
       if (is_last) ++pods.of_last_rank[pod.weighted_work];
       if (runs && !problem_.class_of(index).allowed[problem_.nodes[pod.node].node_class.value()])
         pods.fits_anywhere = true;
     }
   }
+  return present;
+}
 
+// None if sums of amounts could overflow.
+std::optional<PackingBound::Packing> PackingBound::packing(const Present& present) const {
+  const auto is_allowed = [&](const auto& pods, NodeClassIndex node_class) {
+    return pods.second.fits_anywhere || problem_.pod_classes[pods.first].allowed[node_class.value()];
+  };
   std::map<std::pair<NodeClassIndex, Amounts>, std::int64_t> bins;
   for (const NodeIndex node : problem_.nodes.indices()) {
+    const NodeClassIndex node_class = problem_.nodes[node].node_class;
+    if (std::ranges::none_of(present.pods, [&](const auto& pods) { return is_allowed(pods, node_class); })) continue;
     Amounts free = problem_.class_of(node).capacity;
     free.push_back(problem_.class_of(node).device_count);
-    if (const auto found = held.find(node); found != held.end()) add(free, found->second, -1);
-    const NodeClassIndex node_class = problem_.nodes[node].node_class;
-    const bool is_open = std::ranges::any_of(pods_of, [&](const auto& pods) {
-      return pods.second.fits_anywhere || problem_.pod_classes[pods.first].allowed[node_class.value()];
-    });
-    if (is_open) ++bins[{node_class, std::move(free)}];
+    if (const auto found = present.held.find(node); found != present.held.end()) add(free, found->second, -1);
+    ++bins[{node_class, std::move(free)}];
   }
+  Packing packing;
   Amounts capacity(problem_.resource_count + 1, 0), demand = capacity;
   for (const auto& [bin, nodes] : bins) {
     packing.bins.push_back({bin.first, bin.second, nodes});
     add_saturating(capacity, bin.second, nodes);
   }
-  for (const auto& [index, pods] : pods_of) add_saturating(demand, size_of(problem_.pod_classes[index]), pods.number);
+  for (const auto& [index, pods] : present.pods)
+    add_saturating(demand, size_of(problem_.pod_classes[index]), pods.number);
   const auto is_huge = [](Amount amount) { return amount > kLargest / 4; };
-  if (std::ranges::any_of(capacity, is_huge) || std::ranges::any_of(demand, is_huge)) return {};
+  if (std::ranges::any_of(capacity, is_huge) || std::ranges::any_of(demand, is_huge)) return std::nullopt;
   packing.to_spare = capacity;
+  add(packing.to_spare, demand, -1);
 
-  const auto part_of_all = [&](const Amounts& size) {
+  // The largest part of all that there is of any resource.
+  const auto largeness = [&](const auto& pods) {
+    const Amounts size = size_of(problem_.pod_classes[pods.first]);
     double largest = 0;
     for (std::size_t d = 0; d < size.size(); ++d)
       largest = std::max(largest, static_cast<double>(size[d]) / static_cast<double>(std::max<Amount>(1, capacity[d])));
     return largest;
   };
-  std::vector<std::pair<PodClassIndex, Pods>> largest_first(pods_of.begin(), pods_of.end());
-  std::ranges::stable_sort(largest_first, std::ranges::greater{},
-                           [&](const auto& pods) { return part_of_all(size_of(problem_.pod_classes[pods.first])); });
-  for (const auto& [index, pods] : largest_first) {
-    const PodClass& pod_class = problem_.pod_classes[index];
-    Packing::Kind kind{size_of(pod_class), pods.number, {}};
-    for (const Packing::Bin& bin : packing.bins)
-      kind.allowed.push_back(pods.fits_anywhere || pod_class.allowed[bin.node_class.value()]);
-    for (const auto& [work, number] : pods.of_last_rank)
+  std::vector<std::pair<PodClassIndex, Present::Pods>> largest_first(present.pods.begin(), present.pods.end());
+  std::ranges::stable_sort(largest_first, std::ranges::greater{}, largeness);
+  for (const auto& pods : largest_first) {
+    for (const auto& [work, number] : pods.second.of_last_rank)
       packing.dispensable.push_back({work, packing.kinds.size(), number});
-    add(packing.to_spare, kind.size, -kind.pods);
-    packing.kinds.push_back(std::move(kind));
+    packing.kinds.push_back({size_of(problem_.pod_classes[pods.first]), pods.second.number, {}});
+    for (const Packing::Bin& bin : packing.bins)
+      packing.kinds.back().allowed.push_back(is_allowed(pods, bin.node_class));
   }
   return packing;
 }

@@ -25,16 +25,19 @@ class PackingBound {
   // The work of all pods of that rank (a position in ObjectiveTerms::priorities) or before that may be present.
   Work all_work(std::size_t rank) const { return work_[rank]; }
   // The most work of that rank or before in any plan in which all pods of the ranks before are present. At most
-  // all_work. Cost: O(nodes + pods), and BoundTuning::steps looks at one kind of pods for one node; the first time for
-  // each rank.
+  // all_work, which it is at once on more nodes than BoundTuning::packing_depth. Cost: O(pods + nodes x kinds of pods),
+  // and BoundTuning::steps looks at one kind for one node; the first time for each rank.
   Work most_work(std::size_t rank);
 
  private:
   struct Packing;
   class Search;
 
-  static bool is_searchable(const Packing& packing);
-  Packing packing(std::size_t rank) const;
+  struct Present;
+
+  bool is_too_deep(std::size_t kinds) const;
+  Present present_pods(std::size_t rank) const;
+  std::optional<Packing> packing(const Present& present) const;
   Work find_most_work(std::size_t rank) const;
 
   const Problem& problem_;

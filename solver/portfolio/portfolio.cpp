@@ -201,8 +201,9 @@ class Cycle {
   }
 
   void take_choice() {
-    std::ranges::move(std::exchange(choice_->outcome.defects, {}), std::back_inserter(solution_.defects));
-    solution_.refused = std::exchange(choice_->outcome.refused, {});
+    note_faults(choice_->outcome);
+    choice_->outcome.defects.clear();
+    choice_->outcome.refused.clear();
     engine::MilpOutcome outcome = engine::outcome_for(offers_.front().candidate, *choice_, ids_);
     if (outcome.improved)
       offers_.insert(offers_.begin(), {std::move(outcome.best), Origin::kMilp, std::move(outcome.bounds)});
@@ -351,7 +352,7 @@ class Cycle {
     void (Cycle::*run)();
   };
   static constexpr auto stages() {
-    return std::to_array<Stage>({{"still", &Cycle::is_choice_without_moves_due, &Cycle::choose_without_moves},
+    return std::to_array<Stage>({{"still", &Cycle::is_without_moves_due, &Cycle::run_without_moves},
                                  {"milp", &Cycle::is_milp_due, &Cycle::run_milp},
                                  {"gather", &Cycle::is_repacking_due, &Cycle::repack_best},
                                  {"search", &Cycle::is_search_due, &Cycle::run_search},
@@ -367,8 +368,8 @@ class Cycle {
 
   // A level before `moved` is open, though a choice with moves was made: where pods may move, a choice knows sums, and
   // may find no places; where they stay, it knows each node.
-  bool is_choice_without_moves_due() {
-    if (!choice_ || !size_.may_move || !worth_a_milp()) return false;
+  bool is_without_moves_due() {
+    if (!choice_ || !size_.may_move || !worth_a_milp() || (may_search() && is_short_for_milp())) return false;
     const Offer& best = offers_.front();
     const std::vector<std::int64_t>& values = best.candidate.levels.values;
     for (std::size_t i = 0; i < ids_.size() && ids_[i].kind < LevelKind::kEvicted; ++i)
@@ -377,14 +378,15 @@ class Cycle {
   }
 
   // A plan that moves nothing is a plan, too: more freedom is no worse than less.
-  void choose_without_moves() {
+  void run_without_moves() {
+    if (!measure_verifying()) return;
     const Clock::time_point start = Clock::now();
     engine::MilpEngineOptions milp =
         milp_options(std::min(options_.deadline - reserve(), deadline_.after(kTuning.parts.half)));
     engine::MilpPreparation still(problem_, shares_, milp.deadline.part(plan_.milp.formulating), false);
     if (still.candidates.any && !still.took_too_long) {
       engine::MilpOutcome found = engine::solve_milp(still, offers_.front().candidate, backend_, milp);
-      std::ranges::move(found.defects, std::back_inserter(solution_.defects));
+      note_faults(found);
       if (found.improved) {
         Offer better{std::move(found.best), Origin::kMilp, offers_.front().bounds};
         forget_bounds_after_change(offers_.front(), better);
@@ -439,6 +441,11 @@ class Cycle {
     return passes(offers_.front());
   }
 
+  void note_faults(const engine::MilpOutcome& outcome) {
+    solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
+    for (const auto& [rule, times] : outcome.refused) solution_.refused[rule] += times;
+  }
+
   void run_milp() {
     if (!measure_verifying()) return;
     const Clock::time_point start = Clock::now();
@@ -457,8 +464,7 @@ class Cycle {
           size_.items(), size_.nodes_differ(),
           std::chrono::duration<double, std::milli>(*outcome.first_improved - start).count());
     solution_.phases_ms.emplace_back("milp", choosing_ms_ + milliseconds_since(start));
-    solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
-    for (const auto& [rule, times] : outcome.refused) solution_.refused[rule] += times;
+    note_faults(outcome);
     if (outcome.improved)
       offers_.insert(offers_.begin(), {std::move(outcome.best), Origin::kMilp, std::move(outcome.bounds)});
     else

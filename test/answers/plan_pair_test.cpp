@@ -147,7 +147,7 @@ TEST(PlanMix, EachGangDoesAsOneOfBothPlansSays) {
       EXPECT_TRUE(cluster.check(some->plan).empty());
       mixed += mix.all().size() > 1 ? 1 : 0;
     }
-    const GangSet least = mix.with_what_is_in_the_way(mix.of_other_presence());
+    const GangSet least = mix.with_what_is_in_the_way(mix.of_other_presence(), {});
     EXPECT_TRUE(mix.with(least));
   }
   EXPECT_GT(mixed, 10);
