@@ -19,7 +19,7 @@ inline constexpr std::array<Mix, 5> kMixes{
      {"parts", "--tainted 0.3 --selecting 0.3 --gpu-models A100,H100 --selecting-models 0.3 --queues 12 --limit 1.5"}}};
 
 // Of a snapshot line that sets no policy.
-inline void forbid_moves(std::string &line) {
+inline void forbid_moves(std::string& line) {
   line.insert(1, R"("policy":{"actions":["place","reclaim","preempt","stale"]},)");
 }
 
