@@ -22,7 +22,7 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/program.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 
 namespace muster::bench::extender_bench {

@@ -27,7 +27,7 @@
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
 #include "io/muster_v1/plan_line.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/explain/report.h"
 #include "model/forecast/expected_starts.h"

@@ -28,7 +28,7 @@
 #include "bench/support/openb_replay.h"
 #include "bench/support/program.h"
 #include "heuristics/policies/online_placing.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 
 namespace muster::bench::openb_bench {

@@ -32,7 +32,7 @@
 #include "bench/support/arguments.h"
 #include "bench/support/program.h"
 #include "datasets/simulation/summary.h"
-#include "io/muster_v1/event_reader.h"
+#include "io/snapshot_reader/event_reader.h"
 #include "model/base/parallel.h"
 #include "model/build/build_problem.h"
 #include "solver/portfolio/scheduling_policy.h"

@@ -23,7 +23,7 @@
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 #include "io/muster_v1/plan_line.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/next_snapshot.h"

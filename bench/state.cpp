@@ -22,7 +22,7 @@
 #include "bench/support/statistics.h"
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "io/state/delta_reader.h"
 #include "model/build/build_problem.h"
 #include "model/objective/fair_share.h"

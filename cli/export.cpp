@@ -18,7 +18,7 @@
 #include "cli/terminal/terminal.h"
 #include "io/export/plan.h"
 #include "io/muster_v1/plan_line.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 namespace muster::cli {
 

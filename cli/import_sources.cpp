@@ -22,7 +22,7 @@
 #include "datasets/traces/openb.h"
 #include "datasets/traces/philly.h"
 #include "io/kubernetes/kai_snapshot.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 namespace muster::cli {
 
@@ -316,11 +316,12 @@ int print_imported(const json::JsonText& text, const kubernetes::KubernetesOptio
       text, options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
   if (!imported) return complain_of_import(imported.error(), "");
   if (remarks == Remarks::kTold) {
-    for (const std::string& remark : imported->remarks) complain_of_import(escaped(remark), kExitAnswered);
-    for (const Warning& warning : imported->warnings)
-      complain_of_import("warning: " + warning_text(warning), kExitAnswered);
+    for (const Warning& warning : imported->anomalies.warnings) {
+      complain_of_import(is_remark(warning) ? escaped(remark_text(warning)) : "warning: " + warning_text(warning),
+                         kExitAnswered);
+    }
   }
-  return print(imported->line += '\n', kExitAnswered);
+  return print(kubernetes::line_of(*std::move(imported)) += '\n', kExitAnswered);
 }
 
 }  // namespace muster::cli

@@ -25,7 +25,7 @@
 #include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
 #include "datasets/simulation/simulation.h"
-#include "io/muster_v1/event_reader.h"
+#include "io/snapshot_reader/event_reader.h"
 #include "model/base/parallel.h"
 #include "model/build/build_problem.h"
 #include "solver/portfolio/scheduling_policy.h"

@@ -12,7 +12,7 @@
 #include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/terminal.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/base/words.h"
 
 namespace muster::cli {

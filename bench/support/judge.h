@@ -18,7 +18,7 @@
 #include "bench/support/answer.h"
 #include "bench/support/child.h"
 #include "io/muster_v1/plan_line.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/fair_share.h"

@@ -21,9 +21,11 @@
 #include "cli/terminal/terminal.h"
 #include "io/kubernetes/import.h"
 #include "io/kubernetes/object/slim.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/muster_v1/snapshot_input.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/base/error_code.h"
 #include "model/base/words.h"
+#include "model/snapshot/unread.h"
 
 namespace muster::cli {
 namespace {
@@ -93,15 +95,20 @@ std::string last_line(std::string_view text) {
   return line;
 }
 
-// Lines for stderr.
-std::vector<std::string> remark_lines(const std::vector<std::string>& remarks, const std::vector<Warning>& warnings) {
-  constexpr std::size_t kMostWarnings = 10;
-  std::vector<std::string> lines;
-  for (const std::string& remark : remarks) lines.push_back(escaped(remark));
-  for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i)
-    lines.push_back("warning: " + warning_text(warnings[i]));
-  if (warnings.size() > kMostWarnings)
-    lines.push_back("warning: " + counted(std::ssize(warnings) - std::int64_t{kMostWarnings}, "more object"));
+// Lines for stderr: all remarks, and of objects that are inconsistent the first ones.
+std::vector<std::string> remark_lines(const Anomalies& anomalies) {
+  constexpr std::int64_t kMostWarnings = 10;
+  std::vector<std::string> lines, odd;
+  for (const Warning& warning : anomalies.warnings) {
+    if (is_remark(warning))
+      lines.push_back(escaped(remark_text(warning)));
+    else
+      odd.push_back("warning: " + warning_text(warning));
+  }
+  const std::int64_t all = std::ssize(odd) + static_cast<std::int64_t>(anomalies.more);
+  if (std::ssize(odd) > kMostWarnings) odd.resize(kMostWarnings);
+  lines.insert(lines.end(), odd.begin(), odd.end());
+  if (all > std::ssize(odd)) lines.push_back("warning: " + counted(all - std::ssize(odd), "more object"));
   return lines;
 }
 
@@ -122,40 +129,20 @@ int save(const Settings& settings, const std::string& line) {
   return complain(fmt::format("--save: {}: {}", escaped(*file), std::strerror(error)), kExitCannotWrite);
 }
 
-// The cluster but for its snapshot.
-struct ImportedCluster {
-  ClusterInput input;
-  std::string origin;
-  std::vector<Warning> warnings;  // of objects that are not in the line
-};
-
-std::variant<ImportedCluster, int> import_text(const Settings& settings, ClusterText text) {
-  ImportedCluster cluster{{}, std::move(text.origin), {}};
-  ClusterInput& input = cluster.input;
-  input.namespace_name = std::move(text.namespace_name);
-  input.is_kubernetes = kubernetes::begins_as_kubernetes(text.text);
-  if (input.is_kubernetes) {
-    kubernetes::KubernetesOptions options = with_time(reader_options(settings).kubernetes, text.time);
-    options.remark_on_templates = !text.is_live;
-    options.remarks = std::move(text.remarks);
-    auto imported = kubernetes::import_kubernetes_text(
-        text.text, options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
-    if (!imported) return complain(cluster.origin, imported.error());
-    input.line = std::move(imported->line);
-    input.objects = std::move(text.text);
-    cluster.warnings = std::move(imported->warnings);
-  } else {
-    input.line = last_line(text.text);
-  }
-  return cluster;
+std::variant<ClusterText, int> text_of(const Settings& settings, const std::string& source) {
+  std::variant<ClusterText, int> text = read_text(settings, source);
+  const ClusterText* read = std::get_if<ClusterText>(&text);
+  if (read != nullptr && is_blank(read->text))
+    return complain(fmt::format("{}: the input is empty", escaped(read->origin)), kExitNoInput);
+  return text;
 }
 
-std::variant<ImportedCluster, int> import_cluster(const Settings& settings, const std::string& source) {
-  std::variant<ClusterText, int> text = read_text(settings, source);
-  if (const int* code = std::get_if<int>(&text)) return *code;
-  ClusterText& read = std::get<ClusterText>(text);
-  if (is_blank(read.text)) return complain(fmt::format("{}: the input is empty", escaped(read.origin)), kExitNoInput);
-  return import_text(settings, std::move(read));
+Result<Snapshot> import_text(const Settings& settings, const ClusterText& text) {
+  kubernetes::KubernetesOptions options = with_time(reader_options(settings).kubernetes, text.time);
+  options.remark_on_templates = !text.is_live;
+  options.remarks = text.remarks;
+  return kubernetes::import_kubernetes_text(
+      text.text, options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
 }
 
 }  // namespace
@@ -209,32 +196,47 @@ std::string cluster_source(const Settings& settings, const std::optional<std::st
 bool is_live(std::string_view source) { return source == "kubectl" || is_url(source); }
 
 std::variant<ClusterInput, int> read_cluster(const Settings& settings, const std::optional<std::string>& file) {
-  std::variant<ImportedCluster, int> imported = import_cluster(settings, cluster_source(settings, file));
-  if (const int* code = std::get_if<int>(&imported)) return *code;
-  auto& [input, origin, warnings] = std::get<ImportedCluster>(imported);
-  muster_v1::SnapshotReader reader(reader_options(settings));
-  Result<Snapshot> snapshot = reader.read(input.line);
-  if (!snapshot) {
-    return complain(origin,
-                    input.is_kubernetes ? kubernetes::name_imported(snapshot.error(), input.line) : snapshot.error());
+  std::variant<ClusterText, int> source = text_of(settings, cluster_source(settings, file));
+  if (const int* code = std::get_if<int>(&source)) return *code;
+  ClusterText& text = std::get<ClusterText>(source);
+  ClusterInput input;
+  input.namespace_name = std::move(text.namespace_name);
+  input.is_kubernetes = kubernetes::begins_as_kubernetes(text.text);
+  const std::string line = input.is_kubernetes ? std::string() : last_line(text.text);
+  const muster_v1::ReaderOptions options = reader_options(settings);
+  Result<Snapshot> snapshot =
+      input.is_kubernetes ? import_text(settings, text) : muster_v1::SnapshotReader(options).read(line);
+  if (!snapshot) return complain(text.origin, snapshot.error());
+  if (settings.text("save")) {
+    const int code = save(settings, input.is_kubernetes ? kubernetes::line_of(*snapshot) : line);
+    if (code != kExitAnswered) return code;
+  }
+  if (input.is_kubernetes) {
+    muster_v1::settle(options.policy, *snapshot);
+    input.objects = std::move(text.text);
   }
   if (!settings.is_on("quiet")) {
-    std::vector<std::string> lines = remark_lines(reader.remarks(), warnings);
+    std::vector<std::string> lines = remark_lines(snapshot->anomalies);
     settings.text("watch") ? void(input.remarks = std::move(lines)) : report_error(lines);
   }
-  for (Warning& warning : warnings) snapshot->anomalies.tell(std::move(warning));
   input.snapshot = *std::move(snapshot);
-  if (const int code = save(settings, input.line); code != kExitAnswered) return code;
-  return std::move(input);
+  return input;
 }
 
 std::variant<std::string, int> read_cluster_line(const Settings& settings) {
-  std::variant<ImportedCluster, int> imported = import_cluster(settings, cluster_source(settings));
-  if (const int* code = std::get_if<int>(&imported)) return *code;
-  const ImportedCluster& cluster = std::get<ImportedCluster>(imported);
-  if (!settings.is_on("quiet")) report_error(remark_lines({}, cluster.warnings));
-  if (const int code = save(settings, cluster.input.line); code != kExitAnswered) return code;
-  return cluster.input.line;
+  std::variant<ClusterText, int> source = text_of(settings, cluster_source(settings));
+  if (const int* code = std::get_if<int>(&source)) return *code;
+  const ClusterText& text = std::get<ClusterText>(source);
+  std::string line;
+  if (kubernetes::begins_as_kubernetes(text.text)) {
+    Result<Snapshot> snapshot = import_text(settings, text);
+    if (!snapshot) return complain(text.origin, snapshot.error());
+    line = kubernetes::line_of(*std::move(snapshot));
+  } else {
+    line = last_line(text.text);
+  }
+  if (const int code = save(settings, line); code != kExitAnswered) return code;
+  return line;
 }
 
 }  // namespace muster::cli

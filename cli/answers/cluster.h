@@ -16,7 +16,6 @@ namespace muster::cli {
 // A cluster as it was read; build_problem has not been called for it.
 struct ClusterInput {
   Snapshot snapshot;
-  std::string line;            // the snapshot's, of muster/v1
   bool is_kubernetes = false;  // it was made of Kubernetes objects
   std::string objects;         // these, as JSON documents one after another; empty if it was not
   std::string namespace_name;  // where names without a namespace are looked up first (resolve_gang); empty: nowhere

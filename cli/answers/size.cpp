@@ -96,9 +96,8 @@ answers::NodeKind kind_of_name(std::string_view text, const Snapshot& snapshot) 
 
 std::variant<ClusterInput, int> no_cluster(const Settings& settings) {
   ClusterInput cluster;
-  cluster.line = R"({"format":"muster/v1","nodes":[],"pods":[]})";
   muster_v1::SnapshotReader reader(reader_options(settings));
-  Result<Snapshot> snapshot = reader.read(cluster.line);
+  Result<Snapshot> snapshot = reader.read(R"({"format":"muster/v1","nodes":[],"pods":[]})");
   if (!snapshot) return complain_of("size", snapshot.error(), kExitInternal);
   cluster.snapshot = *std::move(snapshot);
   return cluster;

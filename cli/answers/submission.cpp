@@ -19,7 +19,7 @@
 #include "io/kubernetes/grouping/topology.h"
 #include "io/kubernetes/manifest.h"
 #include "io/kubernetes/object/documents.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/base/words.h"
 
 namespace muster::cli {

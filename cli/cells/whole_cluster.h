@@ -8,7 +8,7 @@
 #include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
 #include "io/muster_v1/plan_line.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/base/require.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"

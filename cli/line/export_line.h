@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "io/export/plan.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/base/error_code.h"
 
 namespace muster::cli {

@@ -13,7 +13,7 @@
 
 #include "cli/line/timed_writer.h"
 #include "io/muster_v1/plan_line.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/base/error_code.h"
 #include "model/snapshot/snapshot.h"
 #include "solver/budget/deadline.h"

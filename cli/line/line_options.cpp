@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "io/kubernetes/import/disruption_budget.h"
+#include "io/muster_v1/label_selector_text.h"
 #include "model/base/parallel.h"
 
 namespace muster::cli {
@@ -73,7 +73,7 @@ muster_v1::PolicyOverrides policy_overrides(const Settings& settings) {
     overrides.order = is_waited ? SeniorityRule::kWaited : SeniorityRule::kExpectedDuration;
   }
   if (const auto selector = settings.text("protect")) {
-    const auto parsed = kubernetes::parse_label_selector(*selector);
+    const auto parsed = muster_v1::parse_label_selector(*selector);
     parsed ? void(overrides.protect = {std::string(*selector)}) : refuse("--protect", parsed.error());
   }
   return overrides;

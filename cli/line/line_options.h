@@ -6,7 +6,7 @@
 
 #include "cli/line/line.h"
 #include "cli/terminal/options.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 namespace muster::cli {
 

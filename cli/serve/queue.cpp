@@ -261,19 +261,17 @@ Answer verify_answer(muster_v1::SnapshotReader& reader, std::string_view snapsho
 Answer import_answer(std::string_view text, const kubernetes::KubernetesOptions& options) {
   Answer answer;
   answer.number = 1;
-  Result<kubernetes::ImportedSnapshot> imported = kubernetes::import_kubernetes_text(
+  Result<Snapshot> imported = kubernetes::import_kubernetes_text(
       text, options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
   if (!imported) {
     answer.is_error = true;
     answer.error = imported.error();
     return answer;
   }
-  answer.text = imported->line + "\n";
-  for (const std::string& remark : imported->remarks) {
-    answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", escaped(remark));
-  }
-  for (const Warning& warning : imported->warnings) {
-    answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", warning_text(warning));
+  answer.text = kubernetes::line_of(*imported) + "\n";
+  for (const Warning& warning : imported->anomalies.warnings) {
+    const std::string text = is_remark(warning) ? escaped(remark_text(warning)) : warning_text(warning);
+    answer.log += (answer.log.empty() ? "" : "\n") + text;
   }
   return answer;
 }

@@ -20,7 +20,7 @@
 #include "cli/serve/states.h"
 #include "io/http/server.h"
 #include "io/kubernetes/import.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 namespace muster::cli {
 

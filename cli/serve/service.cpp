@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/terminal.h"
-#include "io/kubernetes/import/disruption_budget.h"
+#include "io/muster_v1/label_selector_text.h"
 
 namespace muster::cli {
 namespace {
@@ -269,7 +269,7 @@ std::optional<http::HttpResponse> ServeService::refuse(const http::HttpRequest& 
     return http::problem_response({400, ErrorCode::kInvalidValue, message, {}}, head.id);
   }
   const std::string_view protect = head.field(kProtectField);
-  if (const auto selector = kubernetes::parse_label_selector(protect); !protect.empty() && !selector) {
+  if (const auto selector = muster_v1::parse_label_selector(protect); !protect.empty() && !selector) {
     const std::string message = fmt::format("{}: {}", kProtectField, selector.error().message);
     return http::problem_response({400, selector.error().code, message, {}}, head.id);
   }

@@ -50,13 +50,11 @@ Result<KeptSnapshot> kept_snapshot_of(Result<SnapshotDelta> whole) {
 
 // The snapshot that the objects are now.
 Result<KeptSnapshot> import_objects(const state::ClusterObjects& objects, const muster_v1::ReaderOptions& options) {
-  Result<kubernetes::ImportedSnapshot> imported =
-      kubernetes::import_kept(objects.kept(), objects.at_their_time(options.kubernetes));
+  Result<Snapshot> imported = kubernetes::import_kept(objects.kept(), objects.at_their_time(options.kubernetes));
   if (!imported) return imported.error();
-  Result<SnapshotDelta> delta = reader_with(options).read_whole(imported->line);
-  if (!delta) return kubernetes::name_imported(delta.error(), imported->line);
-  for (Warning& warning : imported->warnings) delta->set.anomalies.tell(std::move(warning));
-  delta->sets_remarks = true;
+  SnapshotDelta delta;
+  delta.set = *std::move(imported);
+  delta.sets_time = delta.sets_policy = delta.sets_topology = delta.sets_remarks = true;
   return kept_snapshot_of(std::move(delta));
 }
 

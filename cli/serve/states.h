@@ -14,7 +14,7 @@
 
 #include "cli/line/line.h"
 #include "io/http/service.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "io/state/cluster_objects.h"
 #include "io/state/delta_reader.h"
 #include "model/state/kept_snapshot.h"

@@ -206,6 +206,7 @@ bool Reading::read_labels(JsonValue value, Labels& out) {
   if (!expect(value, JsonKind::kObject)) return false;
   out.reserve(value.size());
   for (const JsonMember member : value.members()) {
+    if (nulls_are_absent && member.value.is(JsonKind::kNull)) continue;
     if (!expect(member.value, JsonKind::kString)) return false;
     out.emplace_back(keep(member.key), keep(member.value.string()));
   }

@@ -31,7 +31,8 @@ struct Reading {
   StringPool* text = nullptr;  // storage of strings
   InputError error;
   NumberCursor numbers = {};
-  bool with_paths = true;  // errors contain the path; costs a walk through the line each
+  bool with_paths = true;         // errors contain the path; costs a walk through the line each
+  bool nulls_are_absent = false;  // as in Kubernetes: members of objects whose value is null are not there
 
   [[nodiscard]] bool fail(JsonValue culprit, ErrorCode code, std::string message);
   [[nodiscard]] bool fail_value(JsonValue culprit, std::string message) {
@@ -104,6 +105,7 @@ template <class Input, class Target, std::size_t N>
   std::size_t before = 0;
   bool unknown = false;
   for (const JsonMember member : object.members()) {
+    if (input.nulls_are_absent && member.value.is(JsonKind::kNull)) continue;
     std::size_t at = order.next[before];
     if (fields[at].key != member.key) {
       for (at = 0; at < N && fields[at].key != member.key;) ++at;

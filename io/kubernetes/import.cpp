@@ -1,18 +1,18 @@
 #include "io/kubernetes/import.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "io/kubernetes/import/cluster.h"
 #include "io/kubernetes/import/finished_gangs.h"
-#include "io/kubernetes/import/pod_writer.h"
+#include "io/kubernetes/import/snapshot_pods.h"
 #include "io/kubernetes/import/workload.h"
 #include "io/kubernetes/object/instants.h"
 #include "io/kubernetes/object/slim.h"
-#include "io/snapshot_writer/records.h"
-#include "model/base/large_pages.h"
+#include "io/muster_v1/snapshot_input.h"
+#include "io/snapshot_writer/write_snapshot.h"
 #include "model/base/require.h"
+#include "model/build/repair_snapshot.h"
 
 namespace muster::kubernetes {
 
@@ -20,35 +20,38 @@ namespace {
 
 class Importer {
  public:
-  explicit Importer(const KubernetesOptions& options) : options_(options), visitor_(in_, items_) {
+  explicit Importer(const KubernetesOptions& options) : options_(options), out_(true, snapshot_) {
     configure(options, in_);
+    snapshot_.anomalies.strict = options.strict;
+    out_.nulls_are_absent = true;
   }
 
-  Result<ImportedSnapshot> run(json::JsonValue root) { return finish(collect_items(in_, root, items_)); }
-  Result<ImportedSnapshot> run(const KeptObjects& objects) { return finish(collect_kept(in_, objects, items_)); }
+  Result<Snapshot> run(json::JsonValue root) { return finish(collect_items(in_, root, items_)); }
+  Result<Snapshot> run(const KeptObjects& objects) { return finish(collect_kept(in_, objects, items_)); }
 
  private:
-  Result<ImportedSnapshot> finish(bool is_collected) {
-    if (!is_collected || !read_and_write()) return std::move(in_.error);
-    std::vector<std::string> all = remarks();
-    for (const UnreadKey& key : in_.unread.entries()) all.push_back(remark_text(unread_warning(key)));
-    return ImportedSnapshot{std::move(line_), std::move(all), std::move(in_.warnings)};
+  Result<Snapshot> finish(bool is_collected) {
+    if (!is_collected || !read()) return std::move(out_.error.code == ErrorCode::kNone ? in_.error : out_.error);
+    tell();
+    return std::move(snapshot_);
   }
 
-  bool read_and_write() {
+  bool read() {
     in_.has_namespaces = !items_.of(KubernetesKind::kNamespace).empty();
-    const ImportInstant now(options_.time, options_.not_before, items_.latest);
+    snapshot_.time = import_time(options_.time, options_.not_before, items_.latest);
+    ObjectVisitor visitor(in_, items_, out_);
     ImportedCluster cluster;
-    if (!cluster.read(visitor_)) return false;
-    ImportedWorkload workload(cluster, now.value());
+    if (!cluster.read(visitor)) return false;
+    ImportedWorkload workload(cluster, snapshot_.time);
     workload.set_default_grace_period(options_.grace_period);
     if (options_.awaits_groups) workload.await_groups();
     workload.expand_only(options_.expand_only);
     if (options_.expand) remark_on_unknown_makers();
     using Templates = ImportedWorkload::Templates;
     const Templates unexpanded = options_.remark_on_templates ? Templates::kIgnore : Templates::kPassOver;
-    return workload.read(visitor_, options_.expand ? Templates::kExpand : unexpanded) && workload.settle(visitor_) &&
-           write(now, cluster, workload);
+    return workload.read(visitor, options_.expand ? Templates::kExpand : unexpanded) && workload.settle(visitor) &&
+           read_policy(durations_of_finished(workload.pods(), snapshot_.time, in_.remarks)) &&
+           fill(visitor, cluster, workload);
   }
 
   // Objects of kinds that are not read may make pods, unless they are of one of these groups.
@@ -68,53 +71,51 @@ class Importer {
     }
   }
 
-  bool write(const ImportInstant& now, ImportedCluster& cluster, const ImportedWorkload& workload) {
-    json::JsonWriter writer(line_);
-    line_.reserve(cluster.size() + workload.pods().size() * 1024 + workload.gangs().size() * 320 + 4096);
-    ask_for_large_pages(line_);
-    writer.raw(R"({"format":"muster/v1")");
-    now.write(writer);
-    write_policy(writer, durations_of_finished(workload.pods(), now.value(), in_.remarks));
-    cluster.write_topology(writer);
-    if (!cluster.write_nodes(in_, writer) || !write_pods(writer, cluster.queues(), workload)) return false;
-    writer.raw(R"(,"gangs":[)");
-    if (!workload.gangs().write(in_, writer)) return false;
-    writer.raw("]");
-    cluster.write_priority_classes(writer);
-    cluster.write_queues(writer);
-    cluster.write_budgets(writer);
-    if (!write_namespaces(writer)) return false;
-    write_remarks(writer);
-    snapshot_writer::write_unread(writer, in_.unread.entries());
-    writer.raw("}");
-    return true;
+  // The sections in which all objects have a say. Names of queues are settled when all that name one are known.
+  bool fill(ObjectVisitor& visitor, ImportedCluster& cluster, const ImportedWorkload& workload) {
+    cluster.add_topologies(snapshot_);
+    return cluster.settle_nodes(in_, out_) && fill_pods(visitor, cluster.queues(), workload) &&
+           workload.gangs().add_to(out_) && cluster.add_queues(out_) && fill_namespaces(visitor);
   }
 
-  void write_policy(json::JsonWriter& writer, const std::vector<DurationHistory>& histories) const {
-    std::string members = options_.policy.empty() ? "" : options_.policy.substr(1, options_.policy.size() - 2);
-    if (!histories.empty()) {
-      json::JsonWriter more(members);
-      snapshot_writer::write_duration_histories(more, histories);
-    }
-    if (members.starts_with(',')) members.erase(0, 1);
-    if (!members.empty()) writer.raw(R"(,"policy":{)").raw(members).raw("}");
-  }
-
-  bool write_pods(json::JsonWriter& writer, KubernetesQueues& queues, const ImportedWorkload& workload) {
-    bool first = true;
-    PodTemplates templates;
-    writer.raw(R"(,"pods":[)");
+  bool fill_pods(ObjectVisitor& visitor, KubernetesQueues& queues, const ImportedWorkload& workload) {
+    SnapshotPods pods(in_, out_, workload.gangs(), queues);
     for (const KubernetesPod& pod : workload.pods()) {
-      if (pod.state.is_left_out) continue;
-      const std::size_t before = line_.size();
-      if (write_pod(in_, writer.separate(first), pod, workload.gangs(), queues, templates)) continue;
-      if (in_.strict) return visitor_.fail("Pod " + pod.full_name());
-      line_.resize(before + (line_[before] == ',' ? 1 : 0));
-      write_unclear_pod(writer, pod, workload.gangs(), std::exchange(in_.error, {}).message);
+      if (!pod.state.is_left_out && !pods.add(pod)) return visitor.fail("Pod " + pod.full_name());
     }
-    writer.raw("]");
-    templates.write(writer);
     return true;
+  }
+
+  bool read_policy(const std::vector<DurationHistory>& histories) {
+    if (!options_.policy.empty()) {
+      json::JsonDocument policy;
+      if (auto error = policy.parse(options_.policy, {options_.policy.size(), json::JsonLimits().max_depth})) {
+        in_.error = *std::move(error);
+        return false;
+      }
+      if (!muster_v1::read_policy(out_, policy.root())) return false;
+    }
+    if (histories.empty()) return true;
+    for (DurationHistory history : histories) {
+      if (!snapshot_.policy.over_time.expected_durations) snapshot_.policy.over_time.expected_durations.emplace();
+      history.queue = out_.keep(history.queue);
+      snapshot_.policy.over_time.expected_durations->push_back(history);
+    }
+    return true;
+  }
+
+  // Unread keys come first, so that no number of other warnings displaces them.
+  void tell() {
+    Anomalies found = std::exchange(snapshot_.anomalies, {});
+    Anomalies& all = snapshot_.anomalies;
+    all.strict = found.strict;
+    all.held_gangs = std::move(found.held_gangs);
+    for (const UnreadKey& key : in_.unread.entries()) all.tell(key);
+    for (std::vector<Warning>* warnings : {&found.warnings, &in_.warnings}) {
+      for (Warning& warning : *warnings) all.tell(std::move(warning));
+    }
+    all.more += found.more;
+    for (std::string& remark : remarks()) all.remark(std::move(remark));
   }
 
   std::vector<std::string> remarks() const {
@@ -126,88 +127,49 @@ class Importer {
     return all;
   }
 
-  void write_remarks(json::JsonWriter& writer) const {
-    const std::vector<std::string> all = remarks();
-    if (all.empty()) return;
-    bool first = true;
-    writer.raw(R"(,"remarks":[)");
-    for (const std::string& remark : all) writer.separate(first).string(remark);
-    writer.raw("]");
-  }
-
   // Their labels, which namespaceSelectors ask for.
-  bool write_namespaces(json::JsonWriter& writer) {
-    if (!in_.has_namespaces) return true;
-    bool first = true;
-    writer.raw(R"(,"namespaces":[)");
-    const bool written = visitor_.each(KubernetesKind::kNamespace, [&](const auto& object) {
-      json::JsonValue labels;
-      if (!in_.take(object.metadata, "labels", labels)) return false;
-      writer.separate(first).raw(R"({"name":)").string(object.name);
-      if (labels) {
-        writer.raw(R"(,"labels":)");
-        write_json(writer, in_.numbers, labels);
-      }
-      writer.raw("}");
-      return true;
-    });
-    writer.raw("]");
-    return written;
+  bool fill_namespaces(ObjectVisitor& visitor) {
+    return visitor.each_added(KubernetesKind::kNamespace, snapshot_.definitions.namespaces,
+                              [&](const auto& object, SnapshotNamespace& entry) {
+                                json::JsonValue labels;
+                                entry.name = out_.keep(object.name);
+                                return in_.take(object.metadata, "labels", labels) &&
+                                       (!labels || out_.read_labels(labels, entry.labels));
+                              });
   }
 
-  KubernetesReading in_;
   const KubernetesOptions& options_;
+  KubernetesReading in_;
   KubernetesItems items_;
-  ObjectVisitor visitor_;
-  std::string line_;
+  Snapshot snapshot_;
+  muster_v1::SnapshotInput out_;
 };
 
 }  // namespace
 
-Result<ImportedSnapshot> import_kubernetes(json::JsonValue root, const KubernetesOptions& options) {
+Result<Snapshot> import_kubernetes(json::JsonValue root, const KubernetesOptions& options) {
   MUSTER_REQUIRE(holds_kubernetes_objects(root));
   return Importer(options).run(root);
 }
 
-Result<ImportedSnapshot> import_kept(const KeptObjects& objects, const KubernetesOptions& options) {
+Result<Snapshot> import_kept(const KeptObjects& objects, const KubernetesOptions& options) {
   MUSTER_REQUIRE(options.time.has_value());
   MUSTER_REQUIRE(std::ranges::all_of(objects, [&](const auto& object) { return object->is_read_as(options); }));
   return Importer(options).run(objects);
 }
 
-Result<ImportedSnapshot> import_kubernetes_text(const json::JsonText& text, const KubernetesOptions& options,
-                                                json::JsonLimits limits) {
+Result<Snapshot> import_kubernetes_text(const json::JsonText& text, const KubernetesOptions& options,
+                                        json::JsonLimits limits) {
   SlimDocument document;
   if (auto error = document.parse(text, limits)) return *std::move(error);
   return import_kubernetes(document.root(), options);
 }
 
-InputError name_imported(InputError error, std::string_view line) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSections = {
-      {{"nodes", "Node"},
-       {"pods", "Pod"},
-       {"gangs", "gang"},
-       {"queues", "Queue"},
-       {"priorityClasses", "PriorityClass"},
-       {"disruptionBudgets", "PodDisruptionBudget"}}};
-  const std::size_t bracket = error.path.find('[');
-  if (bracket == std::string::npos || bracket < 2) return error;
-  const std::string_view section(error.path.data() + 2, bracket - 2);
-  std::size_t index = 0;
-  std::from_chars(error.path.data() + bracket + 1, error.path.data() + error.path.size(), index);
-  const auto known = std::ranges::find(kSections, section, &std::pair<std::string_view, std::string_view>::first);
-  json::JsonDocument document;
-  if (known == kSections.end() || document.parse(line, {line.size(), 64})) return error;
-  for (const json::JsonMember member : document.root().members()) {
-    if (member.key != section) continue;
-    for (const json::JsonValue element : member.value.elements()) {
-      if (index-- > 0) continue;
-      const json::JsonValue name = (*element.members().begin()).value;
-      error.message = std::string(known->second) + " " + std::string(name.string()) + ": " + error.message;
-      return error;
-    }
-  }
-  return error;
+std::string line_of(Snapshot snapshot) {
+  std::string line;
+  hold_gangs(snapshot);
+  snapshot_writer::write_snapshot(snapshot, line, snapshot_writer::Notes::kWritten);
+  return line;
 }
 
 }  // namespace muster::kubernetes

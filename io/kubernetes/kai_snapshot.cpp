@@ -108,7 +108,7 @@ bool read_parameters(KubernetesReading& in, json::JsonValue params, KaiConfigura
     std::int64_t nanoseconds = 0;
     using Limits = std::numeric_limits<std::int64_t>;
     if (!in.read_integer(found[0], Limits::min(), Limits::max(), nanoseconds)) return false;
-    out.grace_period = nanoseconds < 0 ? "never" : std::to_string(nanoseconds) + "ns";
+    out.grace_period = nanoseconds < 0 ? kNever : nanoseconds;
   }
   if (found[1]) {
     out.remarks.emplace_back("maxNumberConsolidationPreemptees, a limit per attempt, is ignored: see maxMoves");

@@ -12,8 +12,8 @@ namespace muster::kubernetes {
 
 // The configuration of KAI's scheduler in its archive: the part of it that is supported here.
 struct KaiConfiguration {
-  std::string policy;                  // `policy` of muster/v1, an object in JSON; empty: not set
-  std::string grace_period;            // stalenessGracePeriod of groups that do not set theirs; empty: not set
+  std::string policy;                       // `policy` of muster/v1, an object in JSON; empty: not set
+  std::optional<Nanoseconds> grace_period;  // stalenessGracePeriod of groups that do not set theirs; kNever
   std::string scheduler, queue_label;  // the scheduler's name, and the label of its pods' queue; empty: KAI's defaults
   std::vector<std::string> remarks;
 };

@@ -1,5 +1,6 @@
 // Taints, tolerations, node affinity, pod affinity and anti-affinity, and topology spread in the words of Kubernetes
 // (core/v1).
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -46,10 +47,14 @@ bool read_toleration_effect(SnapshotInput& in, json::JsonValue v, Toleration& t)
   return json::read_choice(in, v, kEffects, t.effect.emplace());
 }
 
+bool read_toleration_operator(SnapshotInput& in, json::JsonValue v, Toleration& t) {
+  if (v.is(json::JsonKind::kString) && v.string().empty()) return true;  // as in Kubernetes: Equal
+  return json::read_choice(in, v, kTolerationOperators, t.exists);
+}
+
 constexpr std::array<json::Field<SnapshotInput, Toleration>, 5> kTolerationFields = {
     {{"key", [](SnapshotInput& in, json::JsonValue v, Toleration& t) { return in.read(v, t.key); }},
-     {"operator", [](SnapshotInput& in, json::JsonValue v,
-                     Toleration& t) { return json::read_choice(in, v, kTolerationOperators, t.exists); }},
+     {"operator", read_toleration_operator},
      {"value", [](SnapshotInput& in, json::JsonValue v, Toleration& t) { return in.read(v, t.value); }},
      {"effect", read_toleration_effect},
      {"tolerationSeconds", [](SnapshotInput& in, json::JsonValue v, Toleration&) {
@@ -115,16 +120,18 @@ bool read_match_expressions(SnapshotInput& in, json::JsonValue list, NodeSelecto
   return read_requirements(in, list, term.match_expressions);
 }
 
+bool check_field(SnapshotInput& in, json::JsonValue culprit, const SelectorRequirement& field) {
+  if (field.key != "metadata.name")
+    return in.fail_value(culprit, "unknown field; the only field supported is metadata.name");
+  return field.op == SelectorOperator::kIn || field.op == SelectorOperator::kNotIn ||
+         in.fail_value(culprit, "a field requirement must use In or NotIn");
+}
+
 bool read_match_fields(SnapshotInput& in, json::JsonValue list, NodeSelectorTerm& term) {
   if (!read_requirements(in, list, term.match_fields)) return false;
   std::size_t at = 0;
   for (const json::JsonValue element : list.elements()) {
-    const SelectorRequirement& field = term.match_fields[at++];
-    if (field.key != "metadata.name")
-      return in.fail_value(element, "unknown field; the only field supported is metadata.name");
-    if (field.op != SelectorOperator::kIn && field.op != SelectorOperator::kNotIn) {
-      return in.fail_value(element, "a field requirement must use In or NotIn");
-    }
+    if (!check_field(in, element, term.match_fields[at++])) return false;
   }
   return true;
 }
@@ -241,6 +248,8 @@ bool read_pod_term(SnapshotInput& in, json::JsonValue object, PodTerm& term) {
   return true;
 }
 
+}  // namespace
+
 bool read_pod_terms(SnapshotInput& in, json::JsonValue list, std::vector<PodTerm>& out) {
   if (!in.expect(list, json::JsonKind::kArray)) return false;
   for (const json::JsonValue element : list.elements()) {
@@ -248,6 +257,8 @@ bool read_pod_terms(SnapshotInput& in, json::JsonValue list, std::vector<PodTerm
   }
   return true;
 }
+
+namespace {
 
 constexpr std::array<json::Field<SnapshotInput, PreferredPodTerm>, 2> kPreferredPodFields = {
     {{"weight", read_weight<PreferredPodTerm>, true},
@@ -327,16 +338,35 @@ bool read_taints(SnapshotInput& input, json::JsonValue list, std::vector<Taint>&
   return json::read_list(input, list, kTaintFields, out);
 }
 
+bool read_toleration(SnapshotInput& input, json::JsonValue object, Toleration& out) {
+  if (!json::read_fields(input, object, kTolerationFields, out)) return false;
+  if (out.exists && !out.value.empty()) return input.fail_value(object, "Exists takes no value");
+  return out.exists || !out.key.empty() || input.fail_value(object, "without a key the operator must be Exists");
+}
+
 bool read_tolerations(SnapshotInput& input, json::JsonValue list, std::vector<Toleration>& out) {
-  if (!json::read_list(input, list, kTolerationFields, out)) return false;
-  std::size_t at = 0;
+  if (!input.expect(list, json::JsonKind::kArray)) return false;
   for (const json::JsonValue element : list.elements()) {
-    const Toleration& toleration = out[at++];
-    if (toleration.exists && !toleration.value.empty()) return input.fail_value(element, "Exists takes no value");
-    if (!toleration.exists && toleration.key.empty())
-      return input.fail_value(element, "without a key the operator must be Exists");
+    if (!read_toleration(input, element, out.emplace_back())) return false;
   }
   return true;
+}
+
+bool add_requirement(SnapshotInput& input, json::JsonValue culprit, const WrittenRequirement& written,
+                     NodeSelectorTerm& out) {
+  const auto op = std::ranges::find(kOperators, written.op, &decltype(kOperators)::value_type::first);
+  if (written.key.empty()) return input.fail_value(culprit, "a requirement must have a key");
+  if (op == kOperators.end())
+    return input.fail_value(culprit, "\"" + std::string(written.op) + "\" is no operator of a requirement");
+  SelectorRequirement& made = (written.is_field ? out.match_fields : out.match_expressions).emplace_back();
+  made.key = input.keep(written.key);
+  made.op = op->second;
+  for (const std::string_view value : written.values) made.values.push_back(input.keep(value));
+  return check_requirement(input, culprit, made) && (!written.is_field || check_field(input, culprit, made));
+}
+
+bool read_preferred_pod_term(SnapshotInput& input, json::JsonValue object, PreferredPodTerm& out) {
+  return json::read_fields(input, object, kPreferredPodFields, out);
 }
 
 bool read_label_selector(SnapshotInput& input, json::JsonValue object, LabelSelector& out) {

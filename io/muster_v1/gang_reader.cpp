@@ -110,7 +110,9 @@ constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 21> kGangFields =
      {"weight", read_term_weight<SnapshotGang>},
      {"unclear", [](SnapshotInput& in, json::JsonValue v, SnapshotGang&) { return read_unclear(in, v); }}}};
 
-bool finish_gang(SnapshotInput& input, json::JsonValue element, const SnapshotGang& gang) {
+}  // namespace
+
+bool check_gang(SnapshotInput& input, json::JsonValue element, const SnapshotGang& gang) {
   if (gang.min_member && !gang.subgroups.empty()) {
     return input.fail_value(element, "both minMember and subgroups are set; keep one");
   }
@@ -120,9 +122,11 @@ bool finish_gang(SnapshotInput& input, json::JsonValue element, const SnapshotGa
   return !gang.min_subgroups || !gang.subgroups.empty() || input.fail_value(element, "minSubgroups needs subgroups");
 }
 
+namespace {
+
 // No pod is placed or evicted of a gang that is only partly understood.
 void recover_gang(SnapshotInput& input, json::JsonValue element, InputError error) {
-  const auto finish = [&](json::JsonValue e, const SnapshotGang& gang) { return finish_gang(input, e, gang); };
+  const auto finish = [&](json::JsonValue e, const SnapshotGang& gang) { return check_gang(input, e, gang); };
   SnapshotGang gang;
   if (!read_again(input, element, kGangFields, gang, finish)) {
     gang = {};
@@ -141,7 +145,7 @@ void recover_gang(SnapshotInput& input, json::JsonValue element, InputError erro
 
 bool read_gangs(SnapshotInput& input, json::JsonValue list) {
   const auto finish = [&](json::JsonValue element, const SnapshotGang& gang) {
-    return finish_gang(input, element, gang);
+    return check_gang(input, element, gang);
   };
   const auto recover = [&](json::JsonValue element, InputError error) {
     recover_gang(input, element, std::move(error));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/muster_v1/odd_pods.h"
 #include "io/muster_v1/pod_spec_reader.h"
 #include "io/muster_v1/shared_fields.h"
 #include "io/muster_v1/snapshot_input.h"
@@ -227,27 +228,12 @@ bool check_devices(SnapshotInput& in, const PodDraft& draft) {
                        "the pod requests " + counted(wanted, "device") + " but lists " + std::to_string(listed));
 }
 
-bool equal(const GangTerms& a, const GangTerms& b) {
-  return a.queue == b.queue && a.priority_class == b.priority_class && a.priority == b.priority &&
-         a.preemptible == b.preemptible && a.preemption_policy == b.preemption_policy && a.created == b.created &&
-         a.timeout == b.timeout && a.expected_duration == b.expected_duration && a.expected_end == b.expected_end &&
-         a.checkpointed == b.checkpointed && !(a.weight < b.weight) && !(a.weight > b.weight);
-}
-
-// `created` is the pod's and its own gang's. Adjacent pods with equal terms share them.
-void keep_own_terms(SnapshotInput& in, PodDraft& draft) {
-  draft.terms.created = draft.pod.created;
-  std::vector<GangTerms>& all = in.snapshot.own_gang_terms;
-  if (all.empty() || !equal(all.back(), draft.terms)) all.push_back(draft.terms);
-  draft.pod.own_gang = static_cast<std::int32_t>(all.size() - 1);
-}
-
 bool finish_pod(SnapshotInput& in, json::JsonValue object, PodDraft& draft) {
   SnapshotPod& pod = draft.pod;
   if (pod.namespace_name.empty()) pod.namespace_name = namespace_of(pod.name);
   if (!check_gang(in, draft) || !settle_status(in, object, draft)) return false;
   if (!resolve_spec(in, draft.template_name, draft.spec, pod.spec) || !check_devices(in, draft)) return false;
-  if (pod.gang.empty() && (draft.own_term || pod.created)) keep_own_terms(in, draft);
+  if (pod.gang.empty() && (draft.own_term || pod.created)) keep_own_terms(in, draft.terms, pod);
   return true;
 }
 
@@ -262,37 +248,6 @@ PodIterator read_range(SnapshotInput& in, PodIterator at, PodIterator end) {
     in.snapshot.pods.push_back(std::move(draft.pod));
   }
   return at;
-}
-
-// Makes the pod's own gang non-preemptible: for a pod that names no gang.
-void forbid_eviction(SnapshotInput& in, SnapshotPod& pod) {
-  std::vector<GangTerms>& all = in.snapshot.own_gang_terms;
-  GangTerms terms = pod.own_gang < 0 ? GangTerms{} : all[static_cast<std::size_t>(pod.own_gang)];
-  terms.preemptible = false;
-  all.push_back(terms);
-  pod.own_gang = static_cast<std::int32_t>(all.size() - 1);
-}
-
-bool holds_room(const SnapshotPod& pod) {
-  return pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
-}
-
-// The part of a pod that is not understood may restrict where it may go: its gang is held. The writer of the line may
-// have held it already, and said why in general.
-void hold(SnapshotInput& in, SnapshotPod& pod, const std::string& wrong) {
-  if (pod.status == PodStatus::kPending && pod.node.empty()) pod.status = PodStatus::kGated;
-  std::string why(pod.notes.held.empty() ? "it is not understood" : pod.notes.held);
-  why += ": ";
-  if (!pod.gang.empty()) why.append("pod ").append(pod.name).append(": ");
-  if (pod.status == PodStatus::kGated) pod.notes.held = in.keep(why + wrong);
-  if (pod.gang.empty()) return forbid_eviction(in, pod);
-  in.snapshot.anomalies.held_gangs.push_back(pod.gang);
-}
-
-// Its usage is unknown: no new pod is placed on its node.
-void close_node_of(SnapshotInput& in, const SnapshotPod& pod) {
-  const auto node = std::ranges::find(in.snapshot.nodes, pod.node, &SnapshotNode::name);
-  if (node != in.snapshot.nodes.end()) node->unschedulable = true;
 }
 
 // What is known of a pod that cannot be read: its name, its gang and its node. A running one counts in its gang.
@@ -315,7 +270,7 @@ bool add_stub(SnapshotInput& in, json::JsonValue element, const std::string& wro
   if (pod.name.empty() || !find_or_read_spec(in, {}, pod.spec)) return false;
   if (holds_room(pod)) pod.status = pod.status == PodStatus::kRunning ? PodStatus::kSucceeded : PodStatus::kFailed;
   pod.node = {};
-  hold(in, pod, wrong);
+  hold_pod(in, pod, wrong);
   in.snapshot.pods.push_back(std::move(pod));
   return true;
 }
@@ -334,7 +289,7 @@ void recover_pod(SnapshotInput& in, json::JsonValue element, InputError error) {
                    is_there ? "its gang is held, and nothing new is placed on its node" : "it is ignored");
   }
   const bool is_unclear = error.code == ErrorCode::kUnclear;
-  if (!is_contradiction) hold(in, draft.pod, what_is_wrong(error));
+  if (!is_contradiction) hold_pod(in, draft.pod, what_is_wrong(error));
   if (is_unclear && holds_room(draft.pod)) close_node_of(in, draft.pod);
   in.snapshot.pods.push_back(std::move(draft.pod));
   warn_of(in, {"pod", element}, std::move(error), is_contradiction ? "this key is ignored" : "its gang is held");

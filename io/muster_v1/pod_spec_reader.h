@@ -1,6 +1,10 @@
 // The requests of a pod: its keys from `resources` on.
 #pragma once
 
+#include <span>
+#include <string_view>
+#include <vector>
+
 #include "io/muster_v1/snapshot_input.h"
 
 namespace muster::muster_v1 {
@@ -15,9 +19,22 @@ namespace muster::muster_v1 {
 [[nodiscard]] bool read_node_affinity(SnapshotInput& input, json::JsonValue object, NodeAffinity& out);
 [[nodiscard]] bool read_volume_node_affinity(SnapshotInput& input, json::JsonValue object, PodSpec& out);
 [[nodiscard]] bool read_tolerations(SnapshotInput& input, json::JsonValue list, std::vector<Toleration>& out);
+[[nodiscard]] bool read_toleration(SnapshotInput& input, json::JsonValue object, Toleration& out);
 [[nodiscard]] bool read_pod_affinity(SnapshotInput& input, json::JsonValue value, PodSpec& out);
 [[nodiscard]] bool read_pod_anti_affinity(SnapshotInput& input, json::JsonValue value, PodSpec& out);
+// Terms that are all required, of affinity or anti-affinity; and one that is preferred.
+[[nodiscard]] bool read_pod_terms(SnapshotInput& input, json::JsonValue list, std::vector<PodTerm>& out);
+[[nodiscard]] bool read_preferred_pod_term(SnapshotInput& input, json::JsonValue object, PreferredPodTerm& out);
 [[nodiscard]] bool read_topology_spread(SnapshotInput& input, json::JsonValue list, PodSpec& out);
 [[nodiscard]] bool read_taints(SnapshotInput& input, json::JsonValue list, std::vector<Taint>& out);
+
+// A requirement on the labels of a node, or on a field, in the words of Kubernetes.
+struct WrittenRequirement {
+  std::string_view key, op;
+  std::span<const std::string_view> values;
+  bool is_field = false;
+};
+[[nodiscard]] bool add_requirement(SnapshotInput& input, json::JsonValue culprit, const WrittenRequirement& written,
+                                   NodeSelectorTerm& out);
 
 }  // namespace muster::muster_v1

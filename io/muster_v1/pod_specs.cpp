@@ -12,39 +12,40 @@ void append_bytes(std::string& out, const void* bytes, std::size_t size) {
   out.append(static_cast<const char*>(bytes), size);
 }
 
-void append_text(std::string& out, std::string_view text) {
+}  // namespace
+
+void SpecSignature::add(std::string_view text) {
   const auto size = static_cast<std::uint32_t>(text.size());
-  append_bytes(out, &size, sizeof size);
-  out.append(text);
+  append_bytes(text_, &size, sizeof size);
+  text_.append(text);
 }
 
-// Writes the value such that two values have equal signatures only if they have the same meaning. Numbers with a point
-// or an exponent are compared as text: equal doubles may have come from different decimals.
-void append_signature(json::Reading& reading, json::JsonValue value, std::string& out) {
-  out.push_back(static_cast<char>(value.kind()));
+void SpecSignature::add(std::int64_t number) { append_bytes(text_, &number, sizeof number); }
+
+void SpecSignature::add(json::Reading& reading, json::JsonValue value) {
+  if (!value) return text_.push_back('-');
+  text_.push_back(static_cast<char>(value.kind()));
   switch (value.kind()) {
     case json::JsonKind::kObject:
       for (const json::JsonMember member : value.members()) {
-        append_text(out, member.key);
-        append_signature(reading, member.value, out);
+        add(member.key);
+        add(reading, member.value);
       }
-      out.push_back('}');
+      text_.push_back('}');
       break;
     case json::JsonKind::kArray:
-      for (const json::JsonValue element : value.elements()) append_signature(reading, element, out);
-      out.push_back(']');
+      for (const json::JsonValue element : value.elements()) add(reading, element);
+      text_.push_back(']');
       break;
     case json::JsonKind::kString:
-      append_text(out, value.string());
+      add(value.string());
       break;
     case json::JsonKind::kInteger:
-    case json::JsonKind::kUnsigned: {
-      const std::uint64_t number = value.unsigned_integer();
-      append_bytes(out, &number, sizeof number);
+    case json::JsonKind::kUnsigned:
+      add(static_cast<std::int64_t>(value.unsigned_integer()));
       break;
-    }
     case json::JsonKind::kDouble:
-      append_text(out, reading.number_text(value));
+      add(reading.number_text(value));
       break;
     case json::JsonKind::kTrue:
     case json::JsonKind::kFalse:
@@ -53,21 +54,22 @@ void append_signature(json::Reading& reading, json::JsonValue value, std::string
   }
 }
 
-}  // namespace
-
 std::optional<PodSpecIndex> PodSpecs::find(json::Reading& reading, const SpecValues& values) {
   signature_.clear();
-  for (const json::JsonValue value : values) {
-    if (value) {
-      append_signature(reading, value, signature_);
-    } else {
-      signature_.push_back('-');
-    }
-  }
-  if (!last_.is_none() && signature_ == last_signature_) return last_;
-  const auto found = by_signature_.find(signature_);
+  for (const json::JsonValue value : values) signature_.add(reading, value);
+  return find_signature();
+}
+
+std::optional<PodSpecIndex> PodSpecs::find(const SpecSignature& signature) {
+  signature_ = signature;
+  return find_signature();
+}
+
+std::optional<PodSpecIndex> PodSpecs::find_signature() {
+  if (!last_.is_none() && signature_.text() == last_signature_) return last_;
+  const auto found = by_signature_.find(signature_.text());
   if (found == by_signature_.end()) return std::nullopt;
-  last_signature_ = signature_;
+  last_signature_ = signature_.text();
   last_ = found->second;
   return last_;
 }
@@ -88,7 +90,7 @@ PodSpecIndex PodSpecs::keep(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all) {
 
 PodSpecIndex PodSpecs::add(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all) {
   const PodSpecIndex index = keep(std::move(spec), all);
-  by_signature_.emplace(signature_, index);
+  by_signature_.emplace(signature_.text(), index);
   return index;
 }
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "io/kubernetes/import/disruption_budget.h"
+#include "io/muster_v1/label_selector_text.h"
 #include "model/base/require.h"
 
 namespace muster::muster_v1 {
@@ -36,7 +36,7 @@ void apply(const PolicyOverrides& overrides, Snapshot& snapshot) {
     policy.max_moves = std::min(*overrides.max_moves, policy.max_moves.value_or(*overrides.max_moves));
   if (overrides.order) policy.over_time.order = *overrides.order;
   for (const std::string& text : overrides.protect) {
-    Result<LabelSelector> selector = kubernetes::parse_label_selector(snapshot.text.store(text));
+    Result<LabelSelector> selector = parse_label_selector(snapshot.text.store(text));
     MUSTER_REQUIRE(selector);
     policy.protect.push_back(*std::move(selector));
   }

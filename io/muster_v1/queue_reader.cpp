@@ -59,7 +59,7 @@ bool read_other_resources(SnapshotInput& in, json::JsonValue object, SnapshotQue
                            "set the queue's own key \"" + std::string(member.key) + "\" instead of this one");
     }
     OtherQueueResource& other = queue.other_resources.emplace_back();
-    if (!in.find_resource(member, other.resource) ||
+    if (!in.find_resource(member.key, member.value, other.resource) ||
         !json::read_fields(in, member.value, kOtherQueueResourceFields, other))
       return false;
   }

@@ -65,26 +65,25 @@ bool SnapshotInput::read_shared_name(json::JsonValue value, std::string_view& pr
   return true;
 }
 
-bool SnapshotInput::find_resource(const json::JsonMember& member, ResourceIndex& out) {
-  const auto found = resource_index.find(member.key);
+bool SnapshotInput::find_resource(std::string_view name, json::JsonValue culprit, ResourceIndex& out) {
+  const auto found = resource_index.find(name);
   if (found != resource_index.end()) {
     out = found->second;
     return true;
   }
   if (!may_add_resources)
-    return fail(member.value, ErrorCode::kUnknownName, "unknown resource: the snapshot does not use it");
-  if (member.key.empty()) return fail_value(member.value, "a resource must have a name");
+    return fail(culprit, ErrorCode::kUnknownName, "unknown resource: the snapshot does not use it");
+  if (name.empty()) return fail_value(culprit, "a resource must have a name");
   if (resource_index.size() == kMostResources) {
-    return fail(member.value, ErrorCode::kTooLarge,
-                "more than " + std::to_string(kMostResources) + " different resources");
+    return fail(culprit, ErrorCode::kTooLarge, "more than " + std::to_string(kMostResources) + " different resources");
   }
-  out = snapshot.resource_names.push_back(keep(member.key));
+  out = snapshot.resource_names.push_back(keep(name));
   resource_index.emplace(snapshot.resource_names[out], out);
   return true;
 }
 
 bool SnapshotInput::read_resource(const json::JsonMember& member, Rounding rounding, ResourceAmount& out) {
-  if (!find_resource(member, out.resource)) return false;
+  if (!find_resource(member.key, member.value, out.resource)) return false;
   const QuantityUnit unit = out.resource == kCpu ? QuantityUnit::kThousandth : QuantityUnit::kOne;
   return read_amount(member.value, {unit, rounding}, out.amount);
 }

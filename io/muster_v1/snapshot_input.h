@@ -56,8 +56,8 @@ struct SnapshotInput : json::Reading {
   [[nodiscard]] bool read_resources(json::JsonValue value, Rounding rounding, std::vector<ResourceAmount>& out);
   // One entry of the above.
   [[nodiscard]] bool read_resource(const json::JsonMember& member, Rounding rounding, ResourceAmount& out);
-  // As the resource at `member` is known; a new one gets the next index.
-  [[nodiscard]] bool find_resource(const json::JsonMember& member, ResourceIndex& out);
+  // As the resource of this name is known; a new one gets the next index. `culprit`: of an error.
+  [[nodiscard]] bool find_resource(std::string_view name, json::JsonValue culprit, ResourceIndex& out);
 };
 
 // Takes the error of an element that was left out or settled as a warning, unless the snapshot is read strictly.
@@ -124,6 +124,9 @@ template <class Target, std::size_t N, class Finish>
 [[nodiscard]] bool read_pods(SnapshotInput& input, json::JsonValue list);
 [[nodiscard]] bool read_policy(SnapshotInput& input, json::JsonValue object);
 [[nodiscard]] bool read_disruption_budgets(SnapshotInput& input, json::JsonValue list);
+
+// Whether the keys of a gang fit together, once all are read. `element`: of an error.
+[[nodiscard]] bool check_gang(SnapshotInput& input, json::JsonValue element, const SnapshotGang& gang);
 
 // A Kubernetes LabelSelector: `matchLabels` and `matchExpressions`.
 [[nodiscard]] bool read_label_selector(SnapshotInput& input, json::JsonValue object, LabelSelector& out);

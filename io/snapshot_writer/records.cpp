@@ -80,12 +80,12 @@ void write_gpu_request(json::JsonWriter& writer, GpuRequestKind kind, std::int64
   writer.raw("}");
 }
 
-void write_devices(json::JsonWriter& writer, const DeviceRecord& devices) {
-  if (devices.count == 0) return;
-  writer.raw(R"(,"gpus":{"count":)").integer(devices.count);
-  if (devices.memory > 0) writer.raw(R"(,"memory":")").integer(devices.memory).raw(devices.memory_unit).raw("\"");
-  write_text(writer, "model", devices.model);
-  write_texts(writer, "ids", devices.ids);
+void write_devices(json::JsonWriter& writer, const SnapshotNode& node) {
+  if (node.gpu_count == 0) return;
+  writer.raw(R"(,"gpus":{"count":)").integer(node.gpu_count);
+  if (node.gpu_memory_mib > 0) writer.raw(R"(,"memory":")").integer(node.gpu_memory_mib).raw("Mi\"");
+  write_text(writer, "model", node.gpu_model);
+  write_texts(writer, "ids", node.gpu_ids);
   writer.raw("}");
 }
 
@@ -100,24 +100,6 @@ void write_host_ports(json::JsonWriter& writer, std::span<const HostPort> ports)
     writer.raw("}");
   }
   writer.raw("]");
-}
-
-void write_toleration(json::JsonWriter& writer, const TolerationRecord& toleration) {
-  const std::pair<std::string_view, std::string_view> members[] = {
-      {"key", toleration.key}, {"operator", toleration.op}, {"value", toleration.value}, {"effect", toleration.effect}};
-  bool first = true;
-  writer.raw("{");
-  for (const auto& [key, text] : members) {
-    if (!text.empty()) writer.separate(first).raw("\"").raw(key).raw("\":").string(text);
-  }
-  writer.raw("}");
-}
-
-void write_requirement(json::JsonWriter& writer, std::string_view key, std::string_view op,
-                       std::span<const std::string_view> values) {
-  writer.raw(R"({"key":)").string(key).raw(R"(,"operator":)").string(op);
-  write_texts(writer, "values", values);
-  writer.raw("}");
 }
 
 void write_rank(json::JsonWriter& writer, const GangTerms& terms) {
@@ -179,16 +161,15 @@ void write_disruption(json::JsonWriter& writer, Disruption disruption) {
   write_text(writer, "disruption", disruption == Disruption::kSurplus ? "surplus" : "whole");
 }
 
-void write_pod_place(json::JsonWriter& writer, const PodPlaceRecord& place) {
-  const PodStatus by_default = place.node.empty() ? PodStatus::kPending : PodStatus::kRunning;
-  const PodStatus status = place.held.empty() ? place.status : PodStatus::kGated;
-  if (status != by_default) write_text(writer, "status", name_of(status));
-  write_text(writer, "held", place.held);
-  write_text(writer, "node", place.node);
-  if (place.devices.empty()) return;
+void write_pod_place(json::JsonWriter& writer, const SnapshotPod& pod) {
+  const PodStatus by_default = pod.node.empty() ? PodStatus::kPending : PodStatus::kRunning;
+  if (pod.status != by_default) write_text(writer, "status", name_of(pod.status));
+  write_text(writer, "held", pod.notes.held);
+  write_text(writer, "node", pod.node);
+  if (pod.devices.empty()) return;
   bool first = true;
   writer.raw(R"(,"gpus":[)");
-  for (const std::int32_t device : place.devices) writer.separate(first).integer(device);
+  for (const std::int32_t device : pod.devices) writer.separate(first).integer(device);
   writer.raw("]");
 }
 
@@ -259,7 +240,10 @@ void write_list(json::JsonWriter& writer, const Elements& elements, const Write&
 
 void write_requirements(json::JsonWriter& writer, const std::vector<SelectorRequirement>& requirements) {
   write_list(writer, requirements, [&](const SelectorRequirement& requirement) {
-    write_requirement(writer, requirement.key, name_of(requirement.op), requirement.values);
+    writer.raw(R"({"key":)").string(requirement.key);
+    write_text(writer, "operator", name_of(requirement.op));
+    write_texts(writer, "values", requirement.values);
+    writer.raw("}");
   });
 }
 
@@ -306,8 +290,13 @@ void write_tolerations(json::JsonWriter& writer, const std::vector<Toleration>& 
   if (tolerations.empty()) return;
   writer.raw(R"(,"tolerations":)");
   write_list(writer, tolerations, [&](const Toleration& toleration) {
-    write_toleration(writer, {toleration.key, toleration.exists ? "Exists" : "Equal", toleration.value,
-                              toleration.effect ? taint_effect_name(*toleration.effect) : std::string_view()});
+    bool first = true;
+    writer.raw("{");
+    if (!toleration.key.empty()) writer.separate(first).raw(R"("key":)").string(toleration.key);
+    writer.separate(first).raw(R"("operator":)").string(toleration.exists ? "Exists" : "Equal");
+    write_text(writer, "value", toleration.value);
+    if (toleration.effect) write_text(writer, "effect", taint_effect_name(*toleration.effect));
+    writer.raw("}");
   });
 }
 

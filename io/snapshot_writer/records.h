@@ -1,5 +1,4 @@
-// The records of a `muster/v1` snapshot line (docs/format.md) that more than one writer needs: write_snapshot, and the
-// import of Kubernetes objects, which copies values that it has not read and so has no Snapshot to write.
+// The records of a `muster/v1` snapshot line (docs/format.md) that write_snapshot puts together.
 //
 // Each function appends members to the object that the caller has begun, with the comma before each key, and nothing
 // where the format has a default. Units as in model/snapshot/snapshot.h.
@@ -29,27 +28,10 @@ void write_texts(json::JsonWriter& writer, std::string_view key, std::span<const
 void write_gpu_request(json::JsonWriter& writer, GpuRequestKind kind, std::int64_t devices, std::int64_t share);
 
 // `gpus` of a node.
-struct DeviceRecord {
-  std::int64_t count = 0;
-  std::int64_t memory = 0;              // of one device; 0: unknown
-  std::string_view memory_unit = "Mi";  // suffix of a quantity; empty: bytes
-  std::string_view model;               // empty: unknown
-  std::span<const std::string_view> ids = {};
-};
-void write_devices(json::JsonWriter& writer, const DeviceRecord& devices);
+void write_devices(json::JsonWriter& writer, const SnapshotNode& node);
 
 // `hostPorts` of a pod.
 void write_host_ports(json::JsonWriter& writer, std::span<const HostPort> ports);
-
-// A toleration as an object of its own; empty texts are left out. The operator: Exists, Equal.
-struct TolerationRecord {
-  std::string_view key, op, value, effect;
-};
-void write_toleration(json::JsonWriter& writer, const TolerationRecord& toleration);
-
-// A requirement of a selector as an object of its own. The operator as Kubernetes writes it.
-void write_requirement(json::JsonWriter& writer, std::string_view key, std::string_view op,
-                       std::span<const std::string_view> values);
 
 // What a gang or a pod that is a gang by itself may set about its rank: `priorityClass`, `priority`, `preemptible`,
 // `preemptionPolicy`. The other members of the terms are not written.
@@ -67,13 +49,8 @@ void write_topology_request(json::JsonWriter& writer, const TopologyRequest& top
 // `disruption` of a gang.
 void write_disruption(json::JsonWriter& writer, Disruption disruption);
 
-// Where a pod is: `status`, `held`, `node`, `gpus`. A status that follows from `node` is left out, a held pod is gated.
-struct PodPlaceRecord {
-  PodStatus status = PodStatus::kPending;
-  std::string_view held, node;
-  std::span<const std::int32_t> devices = {};
-};
-void write_pod_place(json::JsonWriter& writer, const PodPlaceRecord& place);
+// Where a pod is: `status`, `held`, `node`, `gpus`. A status that follows from `node` is left out.
+void write_pod_place(json::JsonWriter& writer, const SnapshotPod& pod);
 
 // `expectedDurations` of the policy, also without any history.
 void write_duration_histories(json::JsonWriter& writer, std::span<const DurationHistory> histories);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "io/snapshot_writer/records.h"
 #include "model/base/require.h"
@@ -22,7 +23,7 @@ class SnapshotWriter {
  public:
   SnapshotWriter(const Snapshot& snapshot, std::string& out) : snapshot_(snapshot), writer_(out) {}
 
-  void write() {
+  void write(Notes notes) {
     writer_.raw(R"({"format":"muster/v1","id":)").string(snapshot_.id);
     if (snapshot_.time != 0) write_seconds(writer_, "time", snapshot_.time);
     write_policy(snapshot_.policy);
@@ -40,6 +41,7 @@ class SnapshotWriter {
     write_section("pods", snapshot_.pods, [this](const SnapshotPod& pod) { write_pod(pod); });
     write_section("disruptionBudgets", snapshot_.disruption_budgets,
                   [this](const SnapshotDisruptionBudget& budget) { write_budget(budget); });
+    if (notes == Notes::kWritten) write_notes(snapshot_.anomalies);
     writer_.raw("}");
   }
 
@@ -132,7 +134,7 @@ class SnapshotWriter {
   void write_node(const SnapshotNode& node) {
     writer_.raw(R"({"name":)").string(node.name).raw(",");
     write_resources(writer_, snapshot_.resource_names, node.resources, kDefaultNodePods);
-    write_devices(writer_, {node.gpu_count, node.gpu_memory_mib, "Mi", node.gpu_model, node.gpu_ids});
+    write_devices(writer_, node);
     write_labels(writer_, "labels", node.labels);
     write_taints(node.taints);
     if (node.unschedulable) write_flag("unschedulable", true);
@@ -253,7 +255,7 @@ class SnapshotWriter {
     write_terms(has_terms ? snapshot_.own_gang_terms[static_cast<std::size_t>(pod.own_gang)] : GangTerms{},
                 pod.created);
     write_own_constraints(writer_, snapshot_.pod_specs[pod.spec]);
-    write_pod_place(writer_, {pod.status, pod.notes.held, pod.node, pod.devices});
+    write_pod_place(writer_, pod);
     write_seconds(writer_, "started", pod.started);
     write_text(writer_, "namespace", pod.namespace_name);
     write_text(writer_, "nominatedNode", pod.nominated_node);
@@ -271,12 +273,29 @@ class SnapshotWriter {
     if (budget.exclusive) write_flag("exclusive", true);
   }
 
+  // What is inconsistent in the objects and was settled is a remark of the line, which has it settled.
+  void write_notes(const Anomalies& anomalies) {
+    std::vector<std::string> remarks;
+    for (const Warning& warning : anomalies.warnings) {
+      if (!is_unread(warning)) remarks.push_back(told(warning));
+    }
+    if (anomalies.more > 0) remarks.push_back(std::to_string(anomalies.more) + " more warnings");
+    write_texts(writer_, "remarks", std::vector<std::string_view>(remarks.begin(), remarks.end()));
+    write_unread(writer_, anomalies.unread);
+  }
+
+  static std::string told(const Warning& warning) {
+    return is_remark(warning) ? warning.message : warning.object + " " + warning.name + ": " + warning.message;
+  }
+
   const Snapshot& snapshot_;
   json::JsonWriter writer_;
 };
 
 }  // namespace
 
-void write_snapshot(const Snapshot& snapshot, std::string& out) { SnapshotWriter(snapshot, out).write(); }
+void write_snapshot(const Snapshot& snapshot, std::string& out, Notes notes) {
+  SnapshotWriter(snapshot, out).write(notes);
+}
 
 }  // namespace muster::snapshot_writer

@@ -34,32 +34,6 @@ struct Warning {
 // The `object` of a remark about a whole list of Kubernetes objects: what was ignored or held back.
 inline constexpr std::string_view kImportRemark = "import";
 
-struct Anomalies {
-  static constexpr std::size_t kMostWarnings = 1000;  // that are kept; all are counted
-
-  bool strict = true;  // an inconsistency is an error of the whole snapshot instead of a warning
-  std::vector<Warning> warnings;
-  std::size_t more = 0;                      // warnings that are not kept
-  std::vector<std::string_view> held_gangs;  // of which some part cannot be read: none of their pods are placed
-
-  void tell(Warning warning) {
-    if (warnings.size() < kMostWarnings) {
-      warnings.push_back(std::move(warning));
-    } else {
-      ++more;
-    }
-  }
-  void remark(std::string text) { tell({ErrorCode::kRemark, std::string(kImportRemark), "$", std::move(text)}); }
-  std::size_t count() const { return warnings.size() + more; }
-};
-
-// By what they name.
-inline std::vector<Warning> sorted_warnings(const Anomalies& anomalies) {
-  std::vector<Warning> sorted = anomalies.warnings;
-  std::ranges::sort(sorted, {}, [](const Warning& w) { return std::tie(w.object, w.name, w.code, w.message); });
-  return sorted;
-}
-
 // The first object that has the key, and how many have it.
 struct UnreadKey {
   std::string kind, name;  // "Pod", "default/web"
@@ -75,6 +49,37 @@ std::string unread_title(const UnreadKey& key);
 
 // Its warning: about the first object.
 Warning unread_warning(const UnreadKey& key);
+
+struct Anomalies {
+  static constexpr std::size_t kMostWarnings = 1000;  // that are kept; all are counted
+
+  bool strict = true;  // an inconsistency is an error of the whole snapshot instead of a warning
+  std::vector<Warning> warnings;
+  std::size_t more = 0;                      // warnings that are not kept
+  std::vector<UnreadKey> unread;             // each has a warning, too
+  std::vector<std::string_view> held_gangs;  // of which some part cannot be read: none of their pods are placed
+
+  void tell(Warning warning) {
+    if (warnings.size() < kMostWarnings) {
+      warnings.push_back(std::move(warning));
+    } else {
+      ++more;
+    }
+  }
+  void tell(UnreadKey key) {
+    tell(unread_warning(key));
+    unread.push_back(std::move(key));
+  }
+  void remark(std::string text) { tell({ErrorCode::kRemark, std::string(kImportRemark), "$", std::move(text)}); }
+  std::size_t count() const { return warnings.size() + more; }
+};
+
+// By what they name.
+inline std::vector<Warning> sorted_warnings(const Anomalies& anomalies) {
+  std::vector<Warning> sorted = anomalies.warnings;
+  std::ranges::sort(sorted, {}, [](const Warning& w) { return std::tie(w.object, w.name, w.code, w.message); });
+  return sorted;
+}
 
 // For people: the message of a remark, with the object that it is about.
 std::string remark_text(const Warning& remark);

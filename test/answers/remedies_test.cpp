@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "solver/remedies/remedy_search.h"
 #include "test/support/case.h"
 #include "test/support/cluster.h"

@@ -177,39 +177,22 @@ TEST_F(ObjectStoreOf, WhatIsNoObjectIsRefused) {
   EXPECT_EQ(store_.objects(), 0U);
 }
 
-// The line, the remarks and the warnings, or the error.
-std::string told(const Result<kubernetes::ImportedSnapshot>& made) {
+// The line with its remarks and warnings, or the error.
+std::string told(const Result<Snapshot>& made) {
   if (!made) return std::string(error_code_text(made.error().code)) + " " + made.error().message;
-  std::string all = made->line;
-  for (const std::string& remark : made->remarks) all += "\n" + remark;
-  for (const Warning& warning : made->warnings)
-    all += "\n" + warning.object + " " + warning.name + ": " + warning.message;
-  return all;
-}
-// The same, with what the templates of kept pods have in the pods.
-std::string without_templates(const std::string& told) {
-  const std::size_t end = std::min(told.find('\n'), told.size());
-  if (!told.starts_with('{')) return told;
-  Json line = Json::parse(told.substr(0, end));
-  for (Json& pod : line["pods"]) {
-    if (!pod.contains("template")) continue;
-    pod.update(line["podTemplates"].at(pod["template"].get<std::string>()));
-    pod.erase("template");
-  }
-  line.erase("podTemplates");
-  return line.dump() + told.substr(end);
+  return kubernetes::line_of(*made);
 }
 std::string imported(const kubernetes::KeptObjects& objects) {
-  return without_templates(told(kubernetes::import_kept(objects, import_options())));
+  return told(kubernetes::import_kept(objects, import_options()));
 }
 std::string imported(const Json& list) {
-  return without_templates(told(kubernetes::import_kubernetes_text(list.dump(), import_options(), kLimits)));
+  return told(kubernetes::import_kubernetes_text(list.dump(), import_options(), kLimits));
 }
 
 // The imports of the items as an API server lists them, by kind, namespace and name, each known kind once: of the
 // objects that are kept, and of the list as a whole.
 struct BothImports {
-  std::string of_kept, of_whole, line_of_kept;
+  std::string of_kept, of_whole;
 };
 class ImportOfKeptObjects : public ObjectStoreOf {
  protected:
@@ -241,13 +224,12 @@ class ImportOfKeptObjects : public ObjectStoreOf {
       }
       sink.list_ends("1");
     }
-    const auto kept = kubernetes::import_kept(store.kept(), import_options());
-    return {imported(store.kept()), imported(whole), kept ? kept->line : std::string()};
+    return {imported(store.kept()), imported(whole)};
   }
 };
 
 TEST_F(ImportOfKeptObjects, IsThatOfTheWholeObjects) {
-  int files = 0, templates = 0;
+  int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/test/scenarios/kubernetes")) {
     std::ifstream file(entry.path());
     Json items = Json::parse(file)["items"];
@@ -256,12 +238,10 @@ TEST_F(ImportOfKeptObjects, IsThatOfTheWholeObjects) {
       const BothImports both = both_imports(items);
       EXPECT_EQ(both.of_kept, both.of_whole) << entry.path();
       EXPECT_NE(both.of_kept.find("{\"format\""), std::string::npos) << entry.path();
-      templates += both.line_of_kept.find("podTemplates") == std::string::npos ? 0 : 1;
     }
     ++files;
   }
   EXPECT_GT(files, 10);
-  EXPECT_GT(templates, 10);
 }
 
 // The attached volumes that count on a node are no part of the pod's own request.
@@ -285,12 +265,12 @@ TEST_F(ImportOfKeptObjects, GivesEqualPodsATemplateUnlessTheirVolumesAddToIt) {
   items.back().update({{"apiVersion", "v1"}, {"kind", "Node"}});
   const BothImports both = both_imports(items);
   EXPECT_EQ(both.of_kept, both.of_whole);
-  const Json line = Json::parse(both.line_of_kept);
+  const Json line = Json::parse(both.of_kept);
   ASSERT_EQ(line["pods"].size(), 3U) << line;
-  EXPECT_EQ(line["podTemplates"].size(), 1U) << line;
+  EXPECT_EQ(line["podTemplates"].size(), 2U) << line;
   EXPECT_EQ(line["pods"][0]["template"], line["pods"][1]["template"]) << line;
-  EXPECT_FALSE(line["pods"][2].contains("template")) << line;
-  EXPECT_GT(line["pods"][2]["resources"].size(), line["podTemplates"]["t0"]["resources"].size()) << line;
+  EXPECT_EQ(line["pods"][2]["template"], "t1") << line;
+  EXPECT_GT(line["podTemplates"]["t1"]["resources"].size(), line["podTemplates"]["t0"]["resources"].size()) << line;
 }
 
 TEST_F(ObjectStoreOf, PodsAreReadWithTheOptionsOfTheImport) {
@@ -306,8 +286,8 @@ TEST_F(ObjectStoreOf, PodsAreReadWithTheOptionsOfTheImport) {
   list(store.add_kind(pods()), objects);
   Json whole = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}};
   for (Json& item : whole["items"]) item.update({{"apiVersion", "v1"}, {"kind", "Pod"}});
-  const std::string text = without_templates(told(kubernetes::import_kubernetes_text(whole.dump(), options, kLimits)));
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(without_templates(told(kubernetes::import_kept(store.kept(), options))), text);
+  const std::string text = told(kubernetes::import_kubernetes_text(whole.dump(), options, kLimits));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(told(kubernetes::import_kept(store.kept(), options)), text);
   EXPECT_NE(text.find("expectedDuration"), std::string::npos) << text;
   EXPECT_NE(text.find("example.com/duration"), std::string::npos) << text;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/problem/next_snapshot.h"

@@ -8,7 +8,7 @@
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 #include "datasets/traces/openb.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/problem/problem.h"
 #include "test/support/paths.h"

@@ -34,8 +34,8 @@
 #include "io/http/request_reader.h"
 #include "io/json/yaml.h"
 #include "io/kubernetes/import.h"
-#include "io/muster_v1/event_reader.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/event_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "solver/cbc/channel.h"
 #include "solver/cbc/worker_protocol.h"
@@ -142,11 +142,10 @@ void fuzz_kubernetes(Bytes bytes) {
       require_words(made.error());
       continue;
     }
-    muster::json::JsonDocument document;
-    require(!document.parse(made->line, {made->line.size(), kMostDepth}), "the line of the import is no JSON");
     // What the format refuses beyond the import, such as running pods that do not fit, names its object.
+    const std::string line = muster::kubernetes::line_of(*made);
     muster::muster_v1::SnapshotReader reader(options);
-    solve(parse_line(reader, made->line, 1, muster::cli::TimeSource::kObjects), made->line, reader);
+    solve(parse_line(reader, line, 1, muster::cli::TimeSource::kObjects), line, reader);
   }
 }
 
@@ -166,7 +165,6 @@ void fuzz_manifest(Bytes bytes) {
     require(static_cast<bool>(snapshot), "the cluster of the manifest cannot be read");
     muster::cli::ClusterInput cluster;
     cluster.snapshot = *std::move(snapshot);
-    cluster.line = line;
     cluster.is_kubernetes = is_kubernetes;
     if (is_kubernetes) cluster.objects = objects;
     const auto submission = read_submission(file.name(), cluster, settings);

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/kubernetes/import.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 namespace muster {
 
@@ -63,6 +63,9 @@ inline Json volcano_queue(const char* name, Json spec = Json::object()) {
   return object("scheduling.volcano.sh/v1beta1", "Queue", name, std::move(spec));
 }
 
+// An entry of queues[] without any bound.
+inline Json unbounded_queue(const char* name) { return {{"name", name}, {"gpu", {{"weight", 1}}}}; }
+
 inline Json asking(Json made, const char* resource, const char* amount) {
   made["spec"]["containers"] = Json::array({{{"resources", {{"limits", {{resource, amount}}}}}}});
   return made;
@@ -72,7 +75,33 @@ inline std::string list_of(const std::vector<Json>& items) {
   return Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}}.dump();
 }
 
-// The line of the objects, read back by another parser; a reader of lines must take it, too.
+// The line of an imported snapshot, read back by another parser: with what a pod's template has in the pod, and with
+// the queue of gangs that have the default one.
+inline Json json_of(const Snapshot& snapshot) {
+  Json line = Json::parse(kubernetes::line_of(snapshot));
+  for (Json& pod : line["pods"]) {
+    pod.update(line["podTemplates"].at(pod["template"].get<std::string>()));
+    pod.erase("template");
+  }
+  line.erase("podTemplates");
+  for (const char* section : {"gangs", "pods"}) {
+    if (!line.contains(section)) continue;
+    for (Json& one : line[section]) {
+      if (!one.contains("queue") && !one.contains("gang")) one["queue"] = "default";
+    }
+  }
+  return line;
+}
+
+inline std::vector<std::string> remarks_of(const Snapshot& snapshot) {
+  std::vector<std::string> remarks;
+  for (const Warning& warning : snapshot.anomalies.warnings) {
+    if (is_remark(warning)) remarks.push_back(remark_text(warning));
+  }
+  return remarks;
+}
+
+// The line of the objects; a reader of lines must take it, too.
 struct ImportedObjects {
   Json line;
   std::vector<std::string> remarks;
@@ -84,15 +113,14 @@ struct ImportedObjects {
     }
     return nullptr;
   }
-  const Json& at(const char* section, std::string_view name) const {
-    static const Json nothing = Json::object();
+  Json at(const char* section, std::string_view name) const {
     const Json* found = find(section, name);
     EXPECT_NE(found, nullptr) << section << " " << name << " in " << line.dump();
-    return found == nullptr ? nothing : *found;
+    return found == nullptr ? Json::object() : *found;
   }
-  const Json& gang(std::string_view name) const { return at("gangs", name); }
-  const Json& pod(std::string_view name) const { return at("pods", name); }
-  const Json& queue(std::string_view name) const { return at("queues", name); }
+  Json gang(std::string_view name) const { return at("gangs", name); }
+  Json pod(std::string_view name) const { return at("pods", name); }
+  Json queue(std::string_view name) const { return at("queues", name); }
   bool says(std::string_view part) const {
     for (const std::string& remark : remarks) {
       if (remark.find(part) != std::string::npos) return true;
@@ -111,9 +139,9 @@ inline ImportedObjects imported_text(const std::string& text, const kubernetes::
     ADD_FAILURE() << error_code_text(made.error().code) << " " << made.error().path << " " << made.error().message;
     return {};
   }
-  const auto read = muster_v1::SnapshotReader().read(made->line);
+  const auto read = muster_v1::SnapshotReader().read(kubernetes::line_of(*made));
   EXPECT_TRUE(read) << error_code_text(read.error().code) << " " << read.error().path << " " << read.error().message;
-  return {Json::parse(made->line), made->remarks};
+  return {json_of(*made), remarks_of(*made)};
 }
 
 inline ImportedObjects imported(const std::vector<Json>& items, const kubernetes::KubernetesOptions& options = {}) {

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/line/line.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 namespace muster::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/terminal/options.h"
 #include "io/api_server/api_request.h"
 #include "io/http/listener.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 namespace muster::cli {
 

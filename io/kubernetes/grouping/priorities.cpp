@@ -2,7 +2,8 @@
 
 namespace muster::kubernetes {
 
-bool KubernetesPriorities::import(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer) {
+bool KubernetesPriorities::import(KubernetesReading& in, const KubernetesObject& object, StringPool& text,
+                                  SnapshotPriorityClass& out) {
   static constexpr std::array<std::string_view, 3> kKeys = {"globalDefault", "preemptionPolicy", "value"};
   std::array<json::JsonValue, 3> found;
   bool is_default = false;
@@ -15,6 +16,8 @@ bool KubernetesPriorities::import(KubernetesReading& in, const KubernetesObject&
     return false;
   }
   if (!value) return in.fail_missing(object.value, "value");
+  if (!policy.empty() && policy != "Never" && policy != "PreemptLowerPriority")
+    return in.fail_value(found[1], "must be Never or PreemptLowerPriority");
   values_.emplace(object.name, *value);
   if (allowed == "false") protected_.insert(object.name);
   // Of several, kube-apiserver takes the lowest.
@@ -26,9 +29,10 @@ bool KubernetesPriorities::import(KubernetesReading& in, const KubernetesObject&
     else
       never_.erase("");
   }
-  writer.raw(R"({"name":)").string(object.name).raw(R"(,"value":)").integer(*value);
-  if (!policy.empty()) writer.raw(R"(,"preemptionPolicy":)").string(policy);
-  writer.raw("}");
+  out.name = text.store(object.name);
+  out.value = *value;
+  if (policy == "Never") out.preemption_policy = PreemptionPolicy::kNever;
+  if (policy == "PreemptLowerPriority") out.preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
   return true;
 }
 

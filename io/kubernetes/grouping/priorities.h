@@ -15,8 +15,9 @@ inline constexpr std::int32_t kSystemPriority = 2'000'000'000;
 
 class KubernetesPriorities {
  public:
-  // Writes one entry of priorityClasses[].
-  [[nodiscard]] bool import(KubernetesReading& reading, const KubernetesObject& object, json::JsonWriter& writer);
+  // Fills one entry of priorityClasses[].
+  [[nodiscard]] bool import(KubernetesReading& reading, const KubernetesObject& object, StringPool& text,
+                            SnapshotPriorityClass& out);
 
   // The value of a class; "" is the class of objects that name none. A missing class has the value of the global
   // default, else `otherwise`. Names are case-sensitive.

@@ -4,19 +4,20 @@
 #include "io/kubernetes/import/disruption_budget.h"
 #include "io/kubernetes/import/volcano_guarantees.h"
 #include "io/kubernetes/object/attachments.h"
-#include "io/snapshot_writer/records.h"
 
 namespace muster::kubernetes {
 
 bool ImportedCluster::read(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
+  Snapshot& out = visitor.out().snapshot;
   for (const KubernetesKind kind : {KubernetesKind::kNamespace, KubernetesKind::kPriorityClass}) {
     for (const KubernetesObject& object : visitor.items().of(kind))
       if (!object.hold.empty()) effects_.try_emplace({kind, object.name}, object.hold.always);
   }
   const bool is_read =
-      visitor.each_written(KubernetesKind::kPriorityClass, classes_text_,
-                           [&](const auto& object, auto& out) { return priorities_.import(in, object, out); }) &&
+      visitor.each_added(
+          KubernetesKind::kPriorityClass, out.definitions.priority_classes,
+          [&](const auto& object, auto& entry) { return priorities_.import(in, object, out.text, entry); }) &&
       read_budgets(visitor) &&
       visitor.each(KubernetesKind::kCsiNode,
                    [&](const auto& object) { return read_attach_limits(in, object, in.attach_limits); }) &&
@@ -38,21 +39,24 @@ void ImportedCluster::remark_on_pools(KubernetesRemarks& remarks) const {
 // A budget that cannot be read is included with its name and selector, and marked unclear.
 bool ImportedCluster::read_budgets(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
+  muster_v1::SnapshotInput& out = visitor.out();
   return visitor.each_kept(
-      KubernetesKind::kDisruptionBudget, budgets_text_,
-      [&](const auto& object, auto& out) { return import_disruption_budget(in, object, out); },
-      [&](const auto& object, const auto& why, auto& out) { write_unclear_budget(in, object, why, out); });
+      KubernetesKind::kDisruptionBudget, out.snapshot.disruption_budgets, "no pod that it may select can be evicted",
+      [&](const auto& object, auto& entry) { return import_disruption_budget(in, object, out, entry); },
+      [&](const auto& object, auto& entry) { set_unclear_budget(in, object, out, entry); });
 }
 
 bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   const VolcanoGuarantees guarantees(in, visitor.items());
-  return visitor.each_written(KubernetesKind::kKaiQueue, queues_text_, [&](const auto& object, auto& out) {
+  muster_v1::SnapshotInput& out = visitor.out();
+  std::vector<SnapshotQueue>& queues = out.snapshot.queues;
+  return visitor.each_added(KubernetesKind::kKaiQueue, queues, [&](const auto& object, auto& queue) {
     queues_.heed(object);
-    return queues_.import_kai(in, object, node_pools_, out);
-  }) && visitor.each_written(KubernetesKind::kVolcanoQueue, queues_text_, [&](const auto& object, auto& out) {
+    return queues_.import_kai(in, object, node_pools_, out, queue);
+  }) && visitor.each_added(KubernetesKind::kVolcanoQueue, queues, [&](const auto& object, auto& queue) {
     queues_.heed(object);
-    return queues_.import_volcano(in, object, guarantees, out);
+    return queues_.import_volcano(in, object, guarantees, out, queue);
   }) && read_kueue(visitor);
 }
 
@@ -74,27 +78,28 @@ bool ImportedCluster::read_kueue(ObjectVisitor& visitor) {
   return are_read;
 }
 
-// A node that cannot be read is there by its name, and unclear.
+// A node that cannot be read is there by its name, with the pods that run there.
 bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
-  nodes_text_.reserve(visitor.items().of(KubernetesKind::kNode).size() * 1024);
+  muster_v1::SnapshotInput& out = visitor.out();
+  const std::size_t nodes = visitor.items().of(KubernetesKind::kNode).size();
+  nodes_.reserve(nodes);
+  out.snapshot.nodes.reserve(nodes);
   return visitor.each_kept(
-      KubernetesKind::kNode, nodes_text_,
-      [&](const auto& object, auto& out) {
+      KubernetesKind::kNode, out.snapshot.nodes, "nothing new is placed there",
+      [&](const auto& object, auto& entry) {
         node_names_.insert(object.name);
         node_pools_.add_node(member_of(object.metadata, "labels"));
         KubernetesNode& node = nodes_.emplace_back();
         node.object = &object;
-        return import_node(visitor.reading(), devices_, out, node);
+        return import_node(visitor.reading(), devices_, out, node, entry);
       },
-      [&](const auto& object, const auto& why, auto& out) {
+      [&](const auto& object, auto& entry) {
         nodes_.back().labels = {};
         nodes_.back().cards = {};
-        json::JsonWriter(nodes_.back().unclear)
-            .raw(R"({"name":)")
-            .string(object.name)
-            .raw(R"(,"unclear":)")
-            .string(why);
-        out.raw(nodes_.back().unclear.append("}"));
+        nodes_.back().is_unclear = true;
+        entry.name = out.keep(object.name);
+        entry.resources = {{kPods, kDefaultNodePods}};
+        entry.unschedulable = true;
       });
 }
 
@@ -114,43 +119,34 @@ std::vector<CardNode> ImportedCluster::card_nodes() {
   return found;
 }
 
-void ImportedCluster::write_topology(json::JsonWriter& writer) const {
-  snapshot_writer::write_topologies(writer, topologies_.written());
+void ImportedCluster::add_topologies(Snapshot& out) const {
+  for (SnapshotTopology topology : topologies_.written()) {
+    topology.name = out.text.store(topology.name);
+    for (std::string_view& level : topology.levels) level = out.text.store(level);
+    out.definitions.topologies.push_back(std::move(topology));
+  }
 }
 
-bool ImportedCluster::write_nodes(KubernetesReading& in, json::JsonWriter& writer) {
-  writer.raw(R"(,"nodes":[)");
-  bool first = true;
-  if (!changes_.has_any()) writer.raw(nodes_text_);
-  for (KubernetesNode& node : nodes_) {
-    if (!changes_.has_any()) break;
-    node.tells_plain_gpus = changes_.plain_gpus;
-    if (!node.unclear.empty()) {
-      writer.separate(first).raw(node.unclear);
-    } else if (!write_node(in, writer.separate(first), node)) {
-      return false;
-    }
+bool ImportedCluster::settle_nodes(KubernetesReading& in, muster_v1::SnapshotInput& out) {
+  if (!changes_.has_any()) return true;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].is_unclear) continue;
+    SnapshotNode entry;
+    nodes_[i].tells_plain_gpus = changes_.plain_gpus;
+    if (!read_node(in, out, nodes_[i], entry)) return false;
+    out.snapshot.nodes[i] = std::move(entry);
   }
-  writer.raw("]");
   return true;
 }
 
-void ImportedCluster::write_priority_classes(json::JsonWriter& writer) const {
-  writer.raw(R"(,"priorityClasses":[)").raw(classes_text_).raw("]");
-}
-
-// Without any queue there is `default`, as the format has it.
-void ImportedCluster::write_queues(json::JsonWriter& writer) {
-  if (queues_.empty()) return;
-  bool first = queues_text_.empty();
-  writer.raw(R"(,"queues":[)").raw(queues_text_);
-  queues_.kueue().write(writer, first);
-  if (queues_.uses_common_queue()) writer.separate(first).raw(R"({"name":)").string(queues_.common_queue()).raw("}");
-  writer.raw("]");
-}
-
-void ImportedCluster::write_budgets(json::JsonWriter& writer) const {
-  if (!budgets_text_.empty()) writer.raw(R"(,"disruptionBudgets":[)").raw(budgets_text_).raw("]");
+// Without any queue there is `default`, as the format has it; but if none of them can be read, no gang has one.
+bool ImportedCluster::add_queues(muster_v1::SnapshotInput& out) {
+  std::vector<SnapshotQueue>& queues = out.snapshot.queues;
+  if (queues_.empty()) return true;
+  if (!queues_.kueue().add_to(out)) return false;
+  if (queues_.uses_common_queue()) queues.emplace_back().name = out.keep(queues_.common_queue());
+  if (queues.empty()) queues.emplace_back().name = "(none of the queues can be read)";
+  return true;
 }
 
 }  // namespace muster::kubernetes

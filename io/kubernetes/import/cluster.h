@@ -21,6 +21,7 @@ namespace muster::kubernetes {
 
 class ImportedCluster {
  public:
+  // Fills the nodes, the queues of KAI and Volcano, the priority classes and the disruption budgets of the snapshot.
   // Errors: those of the objects; UnknownQueue, of a parent. Cost: one pass over the objects.
   [[nodiscard]] bool read(ObjectVisitor& visitor);
 
@@ -42,16 +43,12 @@ class ImportedCluster {
   std::vector<CardNode> card_nodes();
   void change_cards(const CardChanges& changes) { changes_ = changes; }
 
-  // The sections of the line, each with the comma before its key; nothing if the line needs none. Require all groups
-  // and pods to be read.
-  void write_topology(json::JsonWriter& writer) const;
+  // The sections that other objects have a say in. Requires all groups and pods to be read.
+  void add_topologies(Snapshot& out) const;
   // With changes of cards, the objects of nodes are read once more.
-  [[nodiscard]] bool write_nodes(KubernetesReading& reading, json::JsonWriter& writer);
-  void write_priority_classes(json::JsonWriter& writer) const;
-  void write_queues(json::JsonWriter& writer);
-  void write_budgets(json::JsonWriter& writer) const;
-  // Bytes of all sections, about.
-  std::size_t size() const { return nodes_text_.size(); }
+  [[nodiscard]] bool settle_nodes(KubernetesReading& reading, muster_v1::SnapshotInput& out);
+  // The queues that are not there yet; after the pods, which may use a queue that no object has.
+  [[nodiscard]] bool add_queues(muster_v1::SnapshotInput& out);
 
  private:
   [[nodiscard]] bool read_budgets(ObjectVisitor& visitor);
@@ -69,9 +66,8 @@ class ImportedCluster {
   KubernetesTopologies topologies_;
   KoordinatorDevices devices_;
   CardChanges changes_;
-  std::vector<KubernetesNode> nodes_;
+  std::vector<KubernetesNode> nodes_;  // in the order of the snapshot's
   std::unordered_set<std::string_view> node_names_;
-  std::string nodes_text_, queues_text_, classes_text_, budgets_text_;  // lists without their brackets
 };
 
 }  // namespace muster::kubernetes

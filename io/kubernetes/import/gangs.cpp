@@ -4,12 +4,14 @@
 #include <map>
 
 #include "io/kubernetes/grouping/kai.h"
-#include "io/snapshot_writer/records.h"
+#include "io/kubernetes/object/instants.h"
 #include "model/base/require.h"
 
 namespace muster::kubernetes {
 
 namespace {
+
+using muster_v1::SnapshotInput;
 
 constexpr std::size_t kNoGang = std::numeric_limits<std::size_t>::max();
 constexpr std::int32_t kKaiPriority = 50;  // of a class that does not exist
@@ -125,17 +127,72 @@ bool is_quota_name(std::string_view resource) {
   return resource.starts_with("requests.") || resource.starts_with("limits.") || resource.starts_with("count/");
 }
 
-bool write_min_resources(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue resources) {
+bool read_min_resources(SnapshotInput& out, json::JsonValue resources, SnapshotGang& entry) {
   if (!resources) return true;
-  writer.raw(R"(,"minResources":{)");
-  bool first = true;
+  entry.has_min_resources = true;
   for (const json::JsonMember member : resources.members()) {
     if (member.value.is(json::JsonKind::kNull) || is_quota_name(member.key)) continue;
-    if (!in.expect_text_or_number(member.value, "a quantity")) return false;
-    writer.separate(first).string(member.key == "nvidia.com/gpu" ? "gpu" : member.key).raw(":");
-    write_json(writer, in.numbers, member.value);
+    if (member.key == "nvidia.com/gpu" || member.key == "gpu") {
+      if (!out.read_amount(member.value, {QuantityUnit::kMillionth, Rounding::kUp}, entry.min_resources_gpu))
+        return false;
+      continue;
+    }
+    ResourceAmount amount;
+    if (!out.read_resource(member, Rounding::kUp, amount)) return false;
+    if (amount.amount > 0) entry.min_resources.push_back(amount);
   }
-  writer.raw("}");
+  std::ranges::sort(entry.min_resources, {}, &ResourceAmount::resource);
+  return out.check_duplicates(resources);
+}
+
+// `gpu` counts devices.
+bool set_min_resources(SnapshotInput& out, const KubernetesGroup& group, SnapshotGang& entry) {
+  constexpr std::int64_t kMillion = 1'000'000;
+  if (group.minimum.amounts.empty()) return true;
+  entry.has_min_resources = true;
+  for (const RequestedAmount& requested : group.minimum.amounts) {
+    ResourceAmount amount;
+    amount.amount = whole_units(requested);
+    const bool is_gpu = requested.resource == "gpu";
+    if (amount.amount < 0 || (is_gpu && amount.amount > std::numeric_limits<std::int64_t>::max() / kMillion))
+      return out.fail(group.object, ErrorCode::kTooLarge, "it requests more than 64 bits can hold");
+    if (amount.amount == 0) continue;
+    if (is_gpu) {
+      entry.min_resources_gpu = amount.amount * kMillion;
+    } else if (out.find_resource(requested.resource, group.object, amount.resource)) {
+      entry.min_resources.push_back(amount);
+    } else {
+      return false;
+    }
+  }
+  std::ranges::sort(entry.min_resources, {}, &ResourceAmount::resource);
+  return true;
+}
+
+TopologyRequest kept(SnapshotInput& out, const TopologyRequest& request) {
+  if (request.required.empty() && request.preferred.empty()) return {};
+  return {out.keep(request.required), out.keep(request.preferred), out.keep(request.topology)};
+}
+
+void set_subgroups(SnapshotInput& out, const KubernetesGroup& group, SnapshotGang& entry) {
+  for (SnapshotSubgroup subgroup : group.subgroups) {
+    subgroup.name = out.keep(subgroup.name);
+    subgroup.parent = out.keep(subgroup.parent);
+    subgroup.topology = kept(out, subgroup.topology);
+    entry.subgroups.push_back(subgroup);
+  }
+}
+
+// `otherwise`: for KAI's groups that set none.
+bool set_grace_period(SnapshotInput& out, const KubernetesGroup& group, std::optional<Nanoseconds> otherwise,
+                      SnapshotGang& entry) {
+  Nanoseconds& period = entry.staleness_grace_period;
+  if (group.times.grace_period) {
+    period = kNever;
+    return group.times.grace_period.string().starts_with('-') || out.read_duration(group.times.grace_period, period);
+  }
+  if (is_of_kai(group.identity.system) && otherwise) period = *otherwise;
+  if (group.identity.system == GroupSystem::kKueue) period = kNever;  // Kueue evicts no gang for that
   return true;
 }
 
@@ -368,50 +425,42 @@ void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, const KubernetesT
   }
 }
 
-bool KubernetesGangs::write_gang(KubernetesReading& in, json::JsonWriter& writer, const Gang& gang) const {
+bool KubernetesGangs::read_gang(SnapshotInput& out, const Gang& gang, SnapshotGang& entry) const {
   const KubernetesGroup& group = gang.group;
-  writer.raw(R"({"name":)").string(gang.name).raw(R"(,"queue":)").string(gang.settled.queue);
-  GangTerms terms;
-  terms.priority = gang.settled.priority;
-  terms.preemptible = gang.settled.preemptible;
-  if (group.priority.never_preempts) terms.preemption_policy = PreemptionPolicy::kNever;
-  snapshot_writer::write_rank(writer, terms);
-  snapshot_writer::write_minimum(writer, group.minimum.members, group.minimum.subgroups);
-  snapshot_writer::write_subgroups(writer, group.subgroups);
-  if (!write_min_resources(in, writer, group.minimum.resources)) return false;
-  if (!group.minimum.amounts.empty()) {
-    writer.raw(R"(,"minResources":)");
-    write_requests(writer, group.minimum.amounts);
-  }
-  snapshot_writer::write_topology_request(writer, group.topology);
-  snapshot_writer::write_disruption(writer, group.disruption);
-  snapshot_writer::write_text(writer, "created", group.times.created);
-  if (group.times.timeout) {
-    writer.raw(R"(,"timeout":)");
-    write_json(writer, in.numbers, group.times.timeout);
-  }
-  snapshot_writer::write_seconds(writer, "expectedDuration", gang.pods.expected_duration);
-  if (group.times.grace_period) {
-    const std::string_view period = group.times.grace_period.string();
-    writer.raw(R"(,"stalenessGracePeriod":)").string(period.starts_with('-') ? "never" : period);
-  } else if (is_of_kai(group.identity.system)) {
-    snapshot_writer::write_text(writer, "stalenessGracePeriod", default_grace_period_);
-  } else if (group.identity.system == GroupSystem::kKueue) {
-    snapshot_writer::write_text(writer, "stalenessGracePeriod", "never");  // Kueue evicts no gang for that
-  }
-  snapshot_writer::write_text(writer, "staleSince", group.times.stale_since);
-  writer.raw("}");
-  return true;
+  entry.name = out.keep(gang.name);
+  entry.terms.queue = out.keep(gang.settled.queue, out.last.queue);
+  entry.terms.priority = gang.settled.priority;
+  entry.terms.preemptible = gang.settled.preemptible;
+  if (group.priority.never_preempts) entry.terms.preemption_policy = PreemptionPolicy::kNever;
+  entry.min_member = group.minimum.members;
+  entry.min_subgroups = group.minimum.subgroups;
+  entry.topology = kept(out, group.topology);
+  entry.disruption = group.disruption;
+  entry.terms.created = instant_of(group.times.created);
+  entry.terms.expected_duration = gang.pods.expected_duration;
+  entry.stale_since = instant_of(group.times.stale_since);
+  set_subgroups(out, group, entry);
+  return read_min_resources(out, group.minimum.resources, entry) && set_min_resources(out, group, entry) &&
+         (!group.times.timeout || out.read_duration(group.times.timeout, entry.terms.timeout.emplace())) &&
+         set_grace_period(out, group, default_grace_period_, entry) && muster_v1::check_gang(out, group.object, entry);
 }
 
-bool KubernetesGangs::write(KubernetesReading& in, json::JsonWriter& writer) const {
-  bool first = true;
+bool KubernetesGangs::add_to(SnapshotInput& out) const {
+  Anomalies& anomalies = out.snapshot.anomalies;
   for (const Gang& gang : gangs_) {
     if (!gang.is_written) continue;
-    writer.separate(first);
-    if (write_gang(in, writer, gang)) continue;
-    in.error.message = "PodGroup " + gang.name + ": " + in.error.message;
-    return false;
+    SnapshotGang& entry = out.snapshot.gangs.emplace_back();
+    if (read_gang(out, gang, entry)) continue;
+    if (anomalies.strict) {
+      out.error.message = "PodGroup " + gang.name + ": " + out.error.message;
+      return false;
+    }
+    const InputError error = std::exchange(out.error, {});
+    entry = {};
+    entry.name = out.keep(gang.name);
+    entry.terms.queue = out.keep(gang.settled.queue, out.last.queue);
+    anomalies.tell({error.code, "gang", gang.name, reason_in(gang.group.object, error) + "; it is held"});
+    anomalies.held_gangs.push_back(entry.name);
   }
   return true;
 }

@@ -20,6 +20,7 @@
 #include "io/kubernetes/import/queues.h"
 #include "io/kubernetes/kueue/admission.h"
 #include "io/kubernetes/pod/pod.h"
+#include "io/muster_v1/snapshot_input.h"
 #include "model/snapshot/subgroup_names.h"
 
 namespace muster::kubernetes {
@@ -47,8 +48,8 @@ class KubernetesGangs {
   const std::string& name(const KubernetesPod& pod) const {
     return gangs_[static_cast<std::size_t>(pod.membership.gang)].name;
   }
-  // For KAI's groups that do not set theirs; empty: none.
-  void set_default_grace_period(std::string_view period) { default_grace_period_ = period; }
+  // For KAI's groups that do not set theirs; none: that of the format.
+  void set_default_grace_period(std::optional<Nanoseconds> period) { default_grace_period_ = period; }
   // As KubernetesOptions::awaits_groups; before the first pod joins.
   void await_groups() { awaits_groups_ = true; }
   // Holds the gang of a pod that was held after it had joined.
@@ -63,7 +64,9 @@ class KubernetesGangs {
     return pod.membership.gang < 0 ? NodeTerm() : gangs_[static_cast<std::size_t>(pod.membership.gang)].settled.nodes;
   }
 
-  [[nodiscard]] bool write(KubernetesReading& reading, json::JsonWriter& writer) const;
+  // Appends the gangs to the snapshot. One that cannot be read is an error of a strict snapshot, else it is held.
+  // Errors are those of `out`; the message begins with the name of the gang.
+  [[nodiscard]] bool add_to(muster_v1::SnapshotInput& out) const;
 
  private:
   struct Gang {
@@ -90,7 +93,7 @@ class KubernetesGangs {
   void settle(Gang& gang);
   void give_own_gangs(std::vector<KubernetesPod>& pods);
   std::int32_t settled_priority(const Gang& gang) const;
-  [[nodiscard]] bool write_gang(KubernetesReading& reading, json::JsonWriter& writer, const Gang& gang) const;
+  [[nodiscard]] bool read_gang(muster_v1::SnapshotInput& out, const Gang& gang, SnapshotGang& entry) const;
 
   const KubernetesPriorities& priorities_;
   KubernetesQueues& queues_;
@@ -98,7 +101,8 @@ class KubernetesGangs {
   std::vector<Gang> gangs_;
   std::unordered_map<std::string, std::size_t> positions_;  // by system and full name
   GroupReference last_reference_;
-  std::string_view last_namespace_, default_grace_period_;
+  std::string_view last_namespace_;
+  std::optional<Nanoseconds> default_grace_period_;
   std::size_t last_ = 0;
   Nanoseconds now_ = 0;
   KeptTexts texts_;            // names that no object has

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "io/kubernetes/import/pod_writer.h"
+#include "io/kubernetes/import/snapshot_pods.h"
 #include "io/kubernetes/object/slim.h"
 #include "model/base/require.h"
 
@@ -21,9 +21,10 @@ void KeptObject::read_as_pod() {
   in.has_namespaces = true;
   in.with_paths = false;
   auto pod = std::make_unique<KubernetesPod>();
-  if (!read_pod(in, collected_->object, *pod) || !write_pod_texts(in, *pod, texts_)) return;
+  if (!read_pod(in, collected_->object, *pod)) return;
   if (!in.remarks.sentences().empty() || !in.warnings.empty()) return;
-  pod->source.texts = &texts_;
+  add_own(signature_, in, *pod);
+  pod->source.signature = &signature_;
   pod_ = std::move(pod);
   collected_->object.as_pod = pod_.get();
 }
@@ -37,7 +38,7 @@ std::string KeptObject::text() const {
 }
 
 std::size_t KeptObject::bytes() const {
-  return sizeof *this + json_.bytes() + texts_.spec.capacity() + texts_.labels.capacity() +
+  return sizeof *this + json_.bytes() + signature_.text().capacity() +
          (pod_ ? sizeof *pod_ + pod_->requests.capacity() * sizeof(RequestedAmount) : 0);
 }
 

@@ -17,6 +17,7 @@
 #include "io/kubernetes/object/items.h"
 #include "io/kubernetes/object/object.h"
 #include "io/kubernetes/pod/pod.h"
+#include "io/muster_v1/snapshot_input.h"
 
 namespace muster::kubernetes {
 
@@ -47,7 +48,7 @@ class KeptObject {
   json::KeptJson json_;
   SharedOptions options_;
   std::optional<CollectedObject> collected_;
-  PodTexts texts_;
+  muster_v1::SpecSignature signature_;
   std::unique_ptr<const KubernetesPod> pod_;
 };
 
@@ -151,13 +152,16 @@ class NamedObjects {
 
 // Steps through the objects of a list, kind by kind, and decides what happens to one that cannot be read.
 //
-// Refers to the reading and to the items, which must outlive it.
+// Refers to the reading, the items and the snapshot that is filled, which must outlive it. A step may fail with an
+// error of the reading or of the snapshot's input.
 class ObjectVisitor {
  public:
-  ObjectVisitor(KubernetesReading& reading, const KubernetesItems& items) : reading_(reading), items_(items) {}
+  ObjectVisitor(KubernetesReading& reading, const KubernetesItems& items, muster_v1::SnapshotInput& out)
+      : reading_(reading), items_(items), out_(out) {}
 
   KubernetesReading& reading() const { return reading_; }
   const KubernetesItems& items() const { return items_; }
+  muster_v1::SnapshotInput& out() const { return out_; }
 
   // Calls `step` with each object of the kind. If it fails, the object is named, and left out unless the failure is an
   // error. Returns false after an error.
@@ -169,52 +173,57 @@ class ObjectVisitor {
     return true;
   }
 
-  // The same if `step` appends the object to `text`, a list without its brackets. If it fails, nothing of that stays.
-  template <class Step>
-  [[nodiscard]] bool each_written(KubernetesKind kind, std::string& text, Step step) {
-    return each(kind, [&](const KubernetesObject& object) { return write_object(text, object, step); });
+  // The same if `step` fills an entry of `list`.
+  template <class Entry, class Step>
+  [[nodiscard]] bool each_added(KubernetesKind kind, std::vector<Entry>& list, Step step) {
+    return each(kind, [&](const KubernetesObject& object) {
+      if (step(object, list.emplace_back())) return true;
+      list.pop_back();
+      return false;
+    });
   }
 
-  // Like each_written, but an object that fails is written by `write_unclear(object, why, writer)` instead of being
-  // left out.
-  template <class Step, class WriteUnclear>
-  [[nodiscard]] bool each_kept(KubernetesKind kind, std::string& text, Step step, WriteUnclear write_unclear) {
+  // Like each_added, but an object that fails has an entry that `set_unclear(object, entry)` fills, and a warning,
+  // which ends with `outcome`.
+  template <class Entry, class Step, class SetUnclear>
+  [[nodiscard]] bool each_kept(KubernetesKind kind, std::vector<Entry>& list, std::string_view outcome, Step step,
+                               SetUnclear set_unclear) {
     return each(kind, [&](const KubernetesObject& object) {
-      if (write_object(text, object, step)) return true;
+      if (step(object, list.emplace_back())) return true;
       if (reading_.strict) return false;
-      const std::string why = reading_.take_reason(object);
-      bool first = text.empty();
-      json::JsonWriter writer(text);
-      write_unclear(object, why, writer.separate(first));
+      list.back() = {};
+      take_error();
+      std::string why = reading_.take_reason(object);
+      reading_.error = {ErrorCode::kUnclear, {}, std::move(why)};
+      reading_.warn(object, outcome);
+      set_unclear(object, list.back());
       return true;
     });
   }
 
   // Names the object in the error. Returns false.
   bool fail(const std::string& title) {
+    take_error();
     reading_.error.message = title + ": " + reading_.error.message;
     return false;
   }
 
  private:
-  template <class Step>
-  static bool write_object(std::string& text, const KubernetesObject& object, Step& step) {
-    const std::size_t before = text.size();
-    bool first = text.empty();
-    json::JsonWriter writer(text);
-    if (step(object, writer.separate(first))) return true;
-    text.resize(before);
-    return false;
+  // The error of the step becomes that of the reading.
+  void take_error() {
+    if (out_.error.code != ErrorCode::kNone) reading_.error = std::exchange(out_.error, {});
   }
 
   bool leave_out(const KubernetesObject& object) {
     if (reading_.strict) return fail(object.title());
+    take_error();
     reading_.warn(object, "it is ignored");
     return true;
   }
 
   KubernetesReading& reading_;
   const KubernetesItems& items_;
+  muster_v1::SnapshotInput& out_;
 };
 
 }  // namespace muster::kubernetes

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "io/kubernetes/object/attachments.h"
-#include "io/snapshot_writer/records.h"
+#include "io/muster_v1/pod_spec_reader.h"
 
 namespace muster::kubernetes {
 
 namespace {
+
+using muster_v1::SnapshotInput;
 
 constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;  // of the label gpu.memory: MiB below, bytes from here on
@@ -60,66 +62,85 @@ bool read_devices(KubernetesReading& in, const KubernetesObject& object, json::J
   return true;
 }
 
-// A system whose shares nodes do not report has a resource of its own for them.
-void write_slots(json::JsonWriter& writer, const NodeCards& cards, bool& first) {
-  if (cards.dialect == nullptr || cards.dialect->marker.empty()) return;
-  if (cards.dialect->marker == cards.dialect->resources.count) return;
-  writer.separate(first).string(cards.dialect->marker).raw(":").integer(cards.slots());
-}
+// The resources of one node. What is added to those that it reports takes the place of a reported one of that name.
+class NodeResources {
+ public:
+  NodeResources(SnapshotInput& out, const KubernetesNode& node, SnapshotNode& entry)
+      : out_(out), node_(node), entry_(entry) {}
 
-// Some names of one thing are made by a webhook of the system when a pod or a node is created; a node that lacks one of
-// them has it all the same.
-void write_missing_names(json::JsonWriter& writer, const NodeCards& cards, json::JsonValue allocatable, bool& first) {
-  constexpr std::int64_t kFullCard = 100;  // percent, and pods at most
-  if (cards.dialect == nullptr || !cards.dialect->keeps_resources) return;
-  const auto& names = cards.dialect->resources;
-  for (const std::string_view name : {names.count, names.percent, names.cores, names.both}) {
-    if (name.empty() || member_of(allocatable, name)) continue;
-    writer.separate(first).string(name).raw(":").integer(cards.usable() * kFullCard);
+  // All but the devices.
+  bool read(json::JsonValue allocatable, const AttachLimits& limits, std::int64_t gpus) {
+    if (!read_reported(allocatable)) return false;
+    const bool tells_gpus =
+        node_.tells_plain_gpus && gpus > 0 && (node_.cards.dialect == nullptr || node_.cards.reports_gpus);
+    if (!add_slots() || !add_missing_names(allocatable) || (tells_gpus && !add(kGpuResource, gpus))) return false;
+    for (const auto& [driver, limit] : limits.of_driver) {
+      if (!add(limit.resource, limit.on(node_.name))) return false;
+    }
+    if (std::ranges::find(entry_.resources, kPods, &ResourceAmount::resource) == entry_.resources.end())
+      entry_.resources.push_back({kPods, kDefaultNodePods});
+    std::ranges::sort(entry_.resources, {}, &ResourceAmount::resource);
+    return true;
   }
-}
 
-void write_plain_gpus(json::JsonWriter& writer, const KubernetesNode& node, std::int64_t count, bool& first) {
-  if (!node.tells_plain_gpus || count == 0 || (node.cards.dialect != nullptr && !node.cards.reports_gpus)) return;
-  writer.separate(first).string(kGpuResource).raw(":").integer(count);
-}
-
-bool write_resources(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue allocatable,
-                     const KubernetesNode& node, std::int64_t gpus) {
-  writer.raw(R"(,"resources":{)");
-  bool first = true;
-  if (allocatable) {
+ private:
+  bool read_reported(json::JsonValue allocatable) {
+    if (!allocatable) return true;
     for (const json::JsonMember member : allocatable.members()) {
       if (member.key == kGpuResource || member.value.is(json::JsonKind::kNull)) continue;
-      if (!in.expect_text_or_number(member.value, "a quantity")) return false;
-      writer.separate(first).string(member.key).raw(":");
-      write_json(writer, in.numbers, member.value);
+      ResourceAmount amount;
+      if (!out_.read_resource(member, Rounding::kDown, amount)) return false;
+      if (find(amount.resource) != entry_.resources.end()) return out_.fail_duplicate(member.value, member.key);
+      entry_.resources.push_back(amount);
     }
+    return true;
   }
-  write_slots(writer, node.cards, first);
-  write_missing_names(writer, node.cards, allocatable, first);
-  write_plain_gpus(writer, node, gpus, first);
-  write_attach_limits(writer, in.attach_limits, node.name, first);
-  writer.raw("}");
-  return true;
-}
 
-bool write_taints(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue taints) {
-  static constexpr std::array<std::string_view, 3> kKeys = {"effect", "key", "value"};
-  bool has_any = false, first = true;
-  if (!in.has_elements(taints, has_any)) return false;
-  if (!has_any) return true;
-  writer.raw(R"(,"taints":[)");
-  for (const json::JsonValue taint : taints.elements()) {
-    std::array<json::JsonValue, 3> found;
-    std::string_view effect, key, value;
-    if (!in.expect(taint, json::JsonKind::kObject) || !in.take(taint, kKeys, found)) return false;
-    if (!in.text(found[0], effect) || !in.text(found[1], key) || !in.text(found[2], value)) return false;
-    writer.separate(first).raw(R"({"key":)").string(key);
-    if (!value.empty()) writer.raw(R"(,"value":)").string(value);
-    writer.raw(R"(,"effect":)").string(effect).raw("}");
+  std::vector<ResourceAmount>::iterator find(ResourceIndex resource) {
+    return std::ranges::find(entry_.resources, resource, &ResourceAmount::resource);
   }
-  writer.raw("]");
+
+  bool add(std::string_view resource, Amount amount) {
+    ResourceIndex index;
+    if (!out_.find_resource(resource, node_.object->value, index)) return false;
+    if (const auto known = find(index); known != entry_.resources.end()) entry_.resources.erase(known);
+    entry_.resources.push_back({index, amount});
+    return true;
+  }
+
+  // A system whose shares nodes do not report has a resource of its own for them.
+  bool add_slots() {
+    const ShareDialect* dialect = node_.cards.dialect;
+    if (dialect == nullptr || dialect->marker.empty() || dialect->marker == dialect->resources.count) return true;
+    return add(dialect->marker, node_.cards.slots());
+  }
+
+  // Some names of one thing are made by a webhook of the system when a pod or a node is created; a node that lacks one
+  // of them has it all the same.
+  bool add_missing_names(json::JsonValue allocatable) {
+    constexpr std::int64_t kFullCard = 100;  // percent, and pods at most
+    if (node_.cards.dialect == nullptr || !node_.cards.dialect->keeps_resources) return true;
+    const auto& names = node_.cards.dialect->resources;
+    for (const std::string_view name : {names.count, names.percent, names.cores, names.both}) {
+      if (name.empty() || member_of(allocatable, name)) continue;
+      if (!add(name, node_.cards.usable() * kFullCard)) return false;
+    }
+    return true;
+  }
+
+  SnapshotInput& out_;
+  const KubernetesNode& node_;
+  SnapshotNode& entry_;
+};
+
+bool set_devices(SnapshotInput& out, const KubernetesObject& object, const Devices& devices, SnapshotNode& entry) {
+  if (devices.count == 0) return true;
+  if (devices.count > muster_v1::kMaxDevices) {
+    return out.fail_value(object.value, "it has more devices than " + std::to_string(muster_v1::kMaxDevices));
+  }
+  entry.gpu_count = static_cast<std::int32_t>(devices.count);
+  entry.gpu_memory_mib = devices.memory < kLeastBytes ? devices.memory : devices.memory / kLeastBytes;
+  entry.gpu_model = out.keep(devices.model);
   return true;
 }
 
@@ -141,39 +162,35 @@ bool is_not_ready(KubernetesReading& in, json::JsonValue conditions, bool& out) 
 
 }  // namespace
 
-bool import_node(KubernetesReading& in, const KoordinatorDevices& koordinator, json::JsonWriter& writer,
-                 KubernetesNode& node) {
+bool import_node(KubernetesReading& in, const KoordinatorDevices& koordinator, SnapshotInput& out, KubernetesNode& node,
+                 SnapshotNode& entry) {
   json::JsonValue allocatable;
   node.name = node.object->name;
   return in.take(node.object->metadata, "labels", node.labels) &&
          in.take(node.object->status, "allocatable", allocatable) &&
-         read_node_cards(in, *node.object, allocatable, koordinator, node.cards) && write_node(in, writer, node);
+         read_node_cards(in, *node.object, allocatable, koordinator, node.cards) && read_node(in, out, node, entry);
 }
 
-bool write_node(KubernetesReading& in, json::JsonWriter& writer, KubernetesNode& node) {
+bool read_node(KubernetesReading& in, SnapshotInput& out, KubernetesNode& node, SnapshotNode& entry) {
   static constexpr std::array<std::string_view, 2> kSpec = {"taints", "unschedulable"};
   static constexpr std::array<std::string_view, 2> kStatus = {"allocatable", "conditions"};
   std::array<json::JsonValue, 2> spec, status;
   const KubernetesObject& object = *node.object;
   if (!in.take(object.spec, kSpec, spec) || !in.take(object.status, kStatus, status)) return false;
-  bool is_cordoned = false;
+  bool is_cordoned = false, has_taints = false;
   Devices devices;
   if (!read_devices(in, object, status[0], node, devices) || !in.flag(spec[1], is_cordoned) ||
-      !is_not_ready(in, status[1], is_cordoned)) {
+      !is_not_ready(in, status[1], is_cordoned) || !in.has_elements(spec[0], has_taints)) {
     return false;
   }
-  is_cordoned = is_cordoned || !object.hold.always.why.empty();  // what its keys mean for pods is not known
-  writer.raw(R"({"name":)").string(object.name);
-  if (!write_resources(in, writer, status[0], node, devices.count)) return false;
-  snapshot_writer::write_devices(
-      writer, {devices.count, devices.memory, devices.memory < kLeastBytes ? "Mi" : "", devices.model});
-  if (node.labels) {
-    writer.raw(R"(,"labels":)");
-    write_json(writer, in.numbers, node.labels);
+  entry.name = out.keep(object.name);
+  // What its keys mean for pods is not known.
+  entry.unschedulable = is_cordoned || !object.hold.always.why.empty();
+  if (!NodeResources(out, node, entry).read(status[0], in.attach_limits, devices.count) ||
+      !set_devices(out, object, devices, entry) || (node.labels && !out.read_labels(node.labels, entry.labels)) ||
+      (has_taints && !muster_v1::read_taints(out, spec[0], entry.taints))) {
+    return false;
   }
-  if (!write_taints(in, writer, spec[0])) return false;
-  if (is_cordoned) writer.raw(R"(,"unschedulable":true)");
-  writer.raw("}");
   node.is_known = true;
   return true;
 }

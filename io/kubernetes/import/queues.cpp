@@ -1,6 +1,7 @@
 #include "io/kubernetes/import/queues.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "io/kubernetes/grouping/groups.h"
@@ -10,86 +11,74 @@ namespace muster::kubernetes {
 
 namespace {
 
+using muster_v1::SnapshotInput;
+
 // How a number of a KAI queue becomes an amount: devices, thousandths of a core, 10^6 bytes.
 struct KaiResource {
   std::string_view key;
+  QueueResource SnapshotQueue::*member;
   std::int32_t power_of_ten;  // of its number's unit in devices, cores, bytes
-  QuantityUnit unit;          // in which it is written
-  std::int64_t scale;
+  QuantityUnit unit;          // of the amount
 };
-constexpr std::array<KaiResource, 3> kKaiResources = {{{"cpu", -3, QuantityUnit::kThousandth, 1000},
-                                                       {"gpu", 0, QuantityUnit::kMillionth, 1'000'000},
-                                                       {"memory", 6, QuantityUnit::kOne, 1}}};
+constexpr std::array<KaiResource, 3> kKaiResources = {{{"cpu", &SnapshotQueue::cpu, -3, QuantityUnit::kThousandth},
+                                                       {"gpu", &SnapshotQueue::gpu, 0, QuantityUnit::kMillionth},
+                                                       {"memory", &SnapshotQueue::memory, 6, QuantityUnit::kOne}}};
 
 // -1 is unlimited; absent is 0.
-bool write_kai_amount(KubernetesReading& in, json::JsonWriter& writer, const KaiResource& resource,
-                      json::JsonValue value) {
-  if (!value) {
-    writer.raw("0");
-    return true;
-  }
+bool read_kai_amount(KubernetesReading& in, const KaiResource& resource, json::JsonValue value, Amount& out) {
+  out = 0;
+  if (!value) return true;
   Quantity quantity;
   if (!in.read_quantity(value, quantity)) return false;
   if (quantity.negative) {
     quantity.negative = false;
     const auto magnitude = count_units(quantity, QuantityUnit::kOne, Rounding::kRefuse);
     if (!magnitude || *magnitude != 1) return in.fail_value(value, "must be at least 0, or -1 for no limit");
-    writer.raw(R"("unlimited")");
+    out = kUnlimited;
     return true;
   }
   quantity.power_of_ten += resource.power_of_ten;
   const auto units = count_units(quantity, resource.unit, Rounding::kDown);
   if (!units) return in.fail_value(value, units.error().message);
-  writer.decimal(*units, resource.scale);
+  out = *units;
   return true;
 }
 
-// The weight and the end of a queue's resource.
-bool write_weight(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue value, std::string_view absent) {
-  double weight = 0;
-  if (value && !in.read_weight(value, json::Reading::Zero::kAllowed, weight)) return false;
-  writer.raw(R"(,"weight":)");
-  value ? write_json(writer, in.numbers, value) : static_cast<void>(writer.raw(absent));
-  writer.raw("}");
-  return true;
+bool read_weight(KubernetesReading& in, json::JsonValue value, double absent, double& out) {
+  out = absent;
+  return !value || in.read_weight(value, json::Reading::Zero::kAllowed, out);
 }
 
-bool write_kai_resource(KubernetesReading& in, json::JsonWriter& writer, const KaiResource& resource,
-                        json::JsonValue value) {
+bool read_kai_resource(KubernetesReading& in, const KaiResource& resource, json::JsonValue value, QueueResource& out) {
   static constexpr std::array<std::string_view, 3> kKeys = {"limit", "overQuotaWeight", "quota"};
   std::array<json::JsonValue, 3> found;
-  if (!in.take(value, kKeys, found)) return false;
-  writer.raw(",").string(resource.key).raw(R"(:{"quota":)");
-  if (!write_kai_amount(in, writer, resource, found[2])) return false;
-  writer.raw(R"(,"limit":)");
-  if (!write_kai_amount(in, writer, resource, found[0])) return false;
-  return write_weight(in, writer, found[1], "0");
+  return in.take(value, kKeys, found) && read_kai_amount(in, resource, found[2], out.quota) &&
+         read_kai_amount(in, resource, found[0], out.limit) && read_weight(in, found[1], 0, out.weight);
 }
 
-bool write_duration(KubernetesReading& in, json::JsonWriter& writer, std::string_view key, json::JsonValue value) {
-  if (!value) return true;
-  Nanoseconds duration = 0;
-  if (!in.read_duration(value, duration)) return false;
-  writer.raw(",").string(key).raw(":");
-  write_json(writer, in.numbers, value);
-  return true;
+bool read_duration(KubernetesReading& in, json::JsonValue value, std::optional<Nanoseconds>& out) {
+  return !value || in.read_duration(value, out.emplace());
 }
 
-bool write_head(KubernetesReading& in, json::JsonWriter& writer, const KubernetesObject& object,
-                std::string_view parent, json::JsonValue priority) {
+bool read_head(KubernetesReading& in, const KubernetesObject& object, std::string_view parent, json::JsonValue priority,
+               SnapshotInput& out, SnapshotQueue& queue) {
   std::optional<std::int32_t> value;
   if (!in.priority(priority, value)) return false;
-  writer.raw(R"({"name":)").string(object.name);
-  if (!parent.empty()) writer.raw(R"(,"parent":)").string(parent);
-  if (value) writer.raw(R"(,"priority":)").integer(*value);
+  queue.name = out.keep(object.name);
+  queue.parent = out.keep(parent);
+  if (value) queue.priority = *value;
   return true;
 }
 
 struct VolcanoResource {
-  std::string_view resource, key;
+  std::string_view resource;
+  QueueResource SnapshotQueue::*member;
+  QuantityUnit unit;  // of the amount
 };
 constexpr std::array<VolcanoResource, 3> kVolcanoResources = {
-    {{"cpu", "cpu"}, {"memory", "memory"}, {"nvidia.com/gpu", "gpu"}}};
+    {{"cpu", &SnapshotQueue::cpu, QuantityUnit::kThousandth},
+     {"memory", &SnapshotQueue::memory, QuantityUnit::kOne},
+     {"nvidia.com/gpu", &SnapshotQueue::gpu, QuantityUnit::kMillionth}}};
 
 // What a queue says of its resources.
 struct VolcanoAmounts {
@@ -103,24 +92,23 @@ bool is_zero(KubernetesReading& in, json::JsonValue amount) {
   return units && *units == 0;
 }
 
+Amount in_millionths(std::int64_t devices) {
+  constexpr std::int64_t kMillion = 1'000'000;
+  return std::min(devices, std::numeric_limits<std::int64_t>::max() / kMillion) * kMillion;
+}
+
 // `most`: less than the limit, or as much; none: the limit is all.
-bool write_volcano_resource(KubernetesReading& in, json::JsonWriter& writer, const VolcanoResource& resource,
-                            const VolcanoAmounts& all, std::optional<std::int64_t> most) {
+bool read_volcano_resource(KubernetesReading& in, const VolcanoResource& resource, const VolcanoAmounts& all,
+                           std::optional<std::int64_t> most, QueueResource& out) {
   json::JsonValue quota, limit;
   if (!in.take(all.quota, resource.resource, quota) || !in.take(all.limit, resource.resource, limit)) return false;
-  for (const json::JsonValue amount : {quota, limit}) {
-    if (amount && !in.expect_text_or_number(amount, "a quantity")) return false;
-  }
-  if (resource.key != "gpu" && is_zero(in, limit)) limit = {};  // Volcano takes no cpu or memory for no bound
-  writer.raw(",").string(resource.key).raw(R"(:{"quota":)");
-  quota ? write_json(writer, in.numbers, quota) : static_cast<void>(writer.raw("0"));
-  if (most) {
-    writer.raw(R"(,"limit":)").decimal(*most, volcano_unit(resource.resource) == QuantityUnit::kOne ? 1 : 1000);
-  } else if (limit) {
-    writer.raw(R"(,"limit":)");
-    write_json(writer, in.numbers, limit);
-  }
-  return write_weight(in, writer, all.weight, "1");
+  const bool is_gpu = resource.unit == QuantityUnit::kMillionth;
+  if (!is_gpu && is_zero(in, limit)) limit = {};  // Volcano takes no cpu or memory for no bound
+  out.quota = 0;
+  if (quota && !in.read_amount(quota, {resource.unit, Rounding::kDown}, out.quota)) return false;
+  if (limit && !in.read_amount(limit, {resource.unit, Rounding::kDown}, out.limit)) return false;
+  if (most) out.limit = is_gpu ? in_millionths(*most) : *most;
+  return read_weight(in, all.weight, 1, out.weight);
 }
 
 // Adds the names of the resources of an object that have no shares.
@@ -136,35 +124,29 @@ bool add_others(KubernetesReading& in, json::JsonValue amounts, std::set<std::st
 }
 
 // Of resources without shares: the limit holds, the quota is not counted.
-bool write_volcano_others(KubernetesReading& in, json::JsonWriter& writer, const KubernetesObject& object,
-                          const VolcanoAmounts& all, const VolcanoGuarantees& guarantees) {
+bool read_volcano_others(KubernetesReading& in, const KubernetesObject& object, const VolcanoAmounts& all,
+                         const VolcanoGuarantees& guarantees, SnapshotInput& out, SnapshotQueue& queue) {
   std::set<std::string_view> names = guarantees.resources();
   for (const VolcanoResource& resource : kVolcanoResources) names.erase(resource.resource);
   if (!add_others(in, all.quota, names) || !add_others(in, all.limit, names)) return false;
-  bool first = true;
   for (const std::string_view name : names) {
-    const json::JsonValue quota = member_of(all.quota, name), limit = member_of(all.limit, name);
+    json::JsonValue quota, limit;
     const std::optional<std::int64_t> most = guarantees.most(object.name, name);
+    if (!in.take(all.quota, name, quota) || !in.take(all.limit, name, limit)) return false;
     if (!quota && !limit && !most) continue;
-    for (const json::JsonValue amount : {quota, limit}) {
-      if (amount && !in.expect_text_or_number(amount, "a quantity")) return false;
-    }
     if (const ShareDialect* dialect = dialect_of_resource(name); dialect != nullptr && !dialect->keeps_resources) {
       in.remarks.add("a bound of a Queue on " + std::string(name) + " is ignored: its pods may have more of it",
                      object);
       continue;
     }
-    writer.raw(first ? R"(,"resources":{)" : ",").string(name).raw(":{");
-    first = false;
-    if (quota) write_json(writer.raw(R"("quota":)"), in.numbers, quota);
-    if (most) {
-      writer.raw(quota ? "," : "").raw(R"("limit":)").integer(*most);
-    } else if (limit) {
-      write_json(writer.raw(quota ? "," : "").raw(R"("limit":)"), in.numbers, limit);
-    }
-    writer.raw("}");
+    OtherQueueResource other;
+    if (quota && !in.read_amount(quota, {QuantityUnit::kOne, Rounding::kDown}, other.quota)) return false;
+    if (limit && !in.read_amount(limit, {QuantityUnit::kOne, Rounding::kDown}, other.limit)) return false;
+    if (most) other.limit = *most;
+    if (!out.find_resource(name, object.value, other.resource)) return false;
+    queue.other_resources.push_back(other);
   }
-  if (!first) writer.raw("}");
+  std::ranges::sort(queue.other_resources, {}, &OtherQueueResource::resource);
   return true;
 }
 
@@ -186,17 +168,17 @@ bool KubernetesQueues::add(KubernetesReading& in, const KubernetesObject& object
 }
 
 bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject& object, KaiNodePools& pools,
-                                  json::JsonWriter& writer) {
+                                  SnapshotInput& out, SnapshotQueue& queue) {
   static constexpr std::array<std::string_view, 5> kSpec = {"parentQueue", "preemptMinRuntime", "priority",
                                                             "reclaimMinRuntime", "resources"};
   std::array<json::JsonValue, 5> spec;
   std::string_view parent;
   if (!in.take(object.spec, kSpec, spec) || !in.text(spec[0], parent)) return false;
-  if (!add(in, object, System::kKai, parent) || !write_head(in, writer, object, parent, spec[2])) return false;
+  if (!add(in, object, System::kKai, parent) || !read_head(in, object, parent, spec[2], out, queue)) return false;
   for (const KaiResource& resource : kKaiResources) {
     json::JsonValue amounts;
     if (!in.take(spec[4], resource.key, amounts)) return false;
-    if (!write_kai_resource(in, writer, resource, amounts)) return false;
+    if (!read_kai_resource(in, resource, amounts, queue.*resource.member)) return false;
   }
   json::JsonValue labels, label;
   std::string_view pool;
@@ -206,14 +188,11 @@ bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject&
   const bool has_default = parent.empty();  // queues below inherit it
   const json::JsonValue preempt = spec[1] || !has_default ? spec[1] : pools.preempt_min_runtime(pool);
   const json::JsonValue reclaim = spec[3] || !has_default ? spec[3] : pools.reclaim_min_runtime(pool);
-  if (!write_duration(in, writer, "preemptMinRuntime", preempt)) return false;
-  if (!write_duration(in, writer, "reclaimMinRuntime", reclaim)) return false;
-  writer.raw("}");
-  return true;
+  return read_duration(in, preempt, queue.preempt_min_runtime) && read_duration(in, reclaim, queue.reclaim_min_runtime);
 }
 
 bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObject& object,
-                                      const VolcanoGuarantees& guarantees, json::JsonWriter& writer) {
+                                      const VolcanoGuarantees& guarantees, SnapshotInput& out, SnapshotQueue& queue) {
   static constexpr std::array<std::string_view, 8> kSpec = {"affinity", "capability", "deserved",    "guarantee",
                                                             "parent",   "priority",   "reclaimable", "weight"};
   std::array<json::JsonValue, 8> spec;
@@ -229,15 +208,14 @@ bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObj
   if (!add(in, object, System::kVolcano, parent)) return false;
   if (!state_name.empty() && state_name != "Open") held_[object.name] = "its queue is not open";
   const json::JsonValue deserved = is_empty(spec[2]) ? guaranteed : spec[2];
-  if (!write_head(in, writer, object, parent, spec[5])) return false;
+  const VolcanoAmounts all{deserved, spec[1], spec[7]};
+  if (!read_head(in, object, parent, spec[5], out, queue)) return false;
   for (const VolcanoResource& resource : kVolcanoResources) {
     const std::optional<std::int64_t> most = guarantees.most(object.name, resource.resource);
-    if (!write_volcano_resource(in, writer, resource, {deserved, spec[1], spec[7]}, most)) return false;
+    if (!read_volcano_resource(in, resource, all, most, queue.*resource.member)) return false;
   }
-  if (!write_volcano_others(in, writer, object, {deserved, spec[1], spec[7]}, guarantees)) return false;
-  if (!is_reclaimable) writer.raw(R"(,"reclaimable":false)");
-  writer.raw("}");
-  return true;
+  queue.reclaimable = is_reclaimable;
+  return read_volcano_others(in, object, all, guarantees, out, queue);
 }
 
 // Its pods go to nodes of the groups that it names, and to no other ones: as the plugin nodegroup has it, which prefers

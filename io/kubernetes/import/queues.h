@@ -12,6 +12,7 @@
 #include "io/kubernetes/kueue/queues.h"
 #include "io/kubernetes/object/node_terms.h"
 #include "io/kubernetes/object/object.h"
+#include "io/muster_v1/snapshot_input.h"
 
 namespace muster::kubernetes {
 
@@ -20,9 +21,10 @@ class KubernetesQueues {
   // Errors: DuplicateName if the other system has a queue of that name; those of the values themselves.
   // The shards of `pools` have been added to it; it learns of the queue.
   [[nodiscard]] bool import_kai(KubernetesReading& reading, const KubernetesObject& object, KaiNodePools& pools,
-                                json::JsonWriter& writer);
+                                muster_v1::SnapshotInput& out, SnapshotQueue& queue);
   [[nodiscard]] bool import_volcano(KubernetesReading& reading, const KubernetesObject& object,
-                                    const VolcanoGuarantees& guarantees, json::JsonWriter& writer);
+                                    const VolcanoGuarantees& guarantees, muster_v1::SnapshotInput& out,
+                                    SnapshotQueue& queue);
 
   // Whether a Queue of the list has no such parent; its name, else "".
   std::string_view without_parent() const;

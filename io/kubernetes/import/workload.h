@@ -36,8 +36,8 @@ class ImportedWorkload {
         gangs_(cluster.priorities(), cluster.queues(), cluster.node_pools(), now),
         admission_(cluster.queues().kueue(), cluster.flavors()) {}
 
-  // For KAI's groups that do not set theirs; empty: none.
-  void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }
+  // As KubernetesGangs.
+  void set_default_grace_period(std::optional<Nanoseconds> period) { gangs_.set_default_grace_period(period); }
   // Of a cluster that is watched to act on its plans: then only pods that exist are planned.
   void await_groups() {
     gangs_.await_groups();

@@ -198,7 +198,7 @@ bool KueueFlavors::restrict(KubernetesReading& in, const KueueQuotas& quotas, Ku
   }
   if (!tolerations.empty()) {
     pod.constraints.more_tolerations = std::move(tolerations);
-    pod.source.texts = nullptr;
+    pod.source.signature = nullptr;
   }
   if (!terms) return true;
   std::optional<NodeTerms> own;

@@ -10,14 +10,11 @@ namespace muster::kubernetes {
 
 namespace {
 
-struct MainResource {
-  std::string_view resource, key;
-  std::int64_t scale;
-};
-constexpr std::string_view kGpu = "nvidia.com/gpu";
-constexpr std::array<MainResource, 2> kCpuAndMemory = {{{"cpu", "cpu", 1000}, {"memory", "memory", 1}}};
+constexpr std::string_view kGpuName = "nvidia.com/gpu", kCpuName = "cpu", kMemoryName = "memory";
 
-bool is_main(std::string_view resource) { return resource == kGpu || resource == "cpu" || resource == "memory"; }
+bool is_main(std::string_view resource) {
+  return resource == kGpuName || resource == kCpuName || resource == kMemoryName;
+}
 
 bool read_stop(KubernetesReading& in, json::JsonValue value, bool& out) {
   std::string_view policy;
@@ -58,11 +55,6 @@ bool read_policy(KubernetesReading& in, json::JsonValue preemption, KueueQueue& 
 std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max() : product;
-}
-
-void write_bounds(json::JsonWriter& writer, const KueueQuotaTree::Bounds& bounds, std::int64_t scale) {
-  writer.raw(R"({"quota":)").decimal(bounds.quota, scale);
-  if (bounds.limit) writer.raw(R"(,"limit":)").decimal(*bounds.limit, scale);
 }
 
 }  // namespace
@@ -178,7 +170,7 @@ void KueueQueues::remark_on(const KueueQueue& queue, const std::string& title, K
         "Kueue by default may not",
         title);
   }
-  if (has_slices && queue.quotas.covers(kGpu)) {
+  if (has_slices && queue.quotas.covers(kGpuName)) {
     remarks.add("quotas of whole GPUs and of MIG slices are added up: one may start within the quota of the other",
                 title);
   }
@@ -229,68 +221,63 @@ double KueueQueues::weight_of(const KueueQueue& queue, std::string_view resource
   const auto cohort = cohorts_.find(queue.parent);
   const bool has_inner_pool =
       cohort != cohorts_.end() && !cohort->second.parent.empty() && cohort->second.quotas.nominal(resource) > 0;
-  return has_inner_pool || (resource != kGpu && queue.quotas.nominal(resource) == 0) ? 1 : 0;
+  return has_inner_pool || (resource != kGpuName && queue.quotas.nominal(resource) == 0) ? 1 : 0;
 }
 
 // MIG slices count as parts of a GPU (docs/semantics.md).
-void KueueQueues::write_gpu(json::JsonWriter& writer, const KueueQueue& queue) const {
-  KueueQuotaTree::Bounds gpus = tree_.bounds(queue.node, kGpu);
-  gpus.quota = capped_product(gpus.quota, 1000);
-  if (gpus.limit) gpus.limit = capped_product(*gpus.limit, 1000);
+QueueResource KueueQueues::gpus_of(const KueueQueue& queue) const {
+  constexpr std::int64_t kThousand = 1000;
+  const KueueQuotaTree::Bounds gpus = tree_.bounds(queue.node, kGpuName);
+  std::int64_t quota = capped_product(gpus.quota, kThousand);  // in thousandths, as the limit is
+  std::int64_t limit = gpus.limit ? capped_product(*gpus.limit, kThousand) : kUnlimited;
   for (const std::string_view resource : tree_.resources(queue.node)) {
     const std::int64_t thousandths = mig_thousandths(resource);
     if (thousandths == 0) continue;
     const KueueQuotaTree::Bounds slices = tree_.bounds(queue.node, resource);
-    gpus.quota = capped_sum(gpus.quota, capped_product(slices.quota, thousandths));
-    if (gpus.limit && slices.limit) {
-      gpus.limit = capped_sum(*gpus.limit, capped_product(*slices.limit, thousandths));
-    } else {
-      gpus.limit.reset();
-    }
+    quota = capped_sum(quota, capped_product(slices.quota, thousandths));
+    const bool is_limited = limit != kUnlimited && slices.limit;
+    limit = is_limited ? capped_sum(limit, capped_product(*slices.limit, thousandths)) : kUnlimited;
   }
-  writer.raw(R"(,"gpu":)");
-  write_bounds(writer, gpus, 1000);
-  writer.raw(R"(,"weight":)").number(weight_of(queue, kGpu)).raw("}");
+  if (limit != kUnlimited) limit = capped_product(limit, kThousand);
+  return {capped_product(quota, kThousand), limit, weight_of(queue, kGpuName), std::nullopt};
+}
+
+QueueResource KueueQueues::resource_of(const KueueQueue& queue, std::string_view resource) const {
+  const KueueQuotaTree::Bounds bounds = tree_.bounds(queue.node, resource);
+  return {bounds.quota, bounds.limit.value_or(kUnlimited), weight_of(queue, resource), std::nullopt};
 }
 
 // Resources that have a limit only. What its pods ask for and no group covers is never admitted.
-void KueueQueues::write_others(json::JsonWriter& writer, const KueueQueue& queue) const {
+bool KueueQueues::add_others(const KueueQueue& queue, muster_v1::SnapshotInput& out, SnapshotQueue& entry) const {
   std::set<std::string_view> resources = tree_.resources(queue.node);
   if (!queue.is_cohort) resources.insert(queue.asked.begin(), queue.asked.end());
   std::erase_if(resources, is_main);
-  if (resources.empty()) return;
-  bool first = true;
-  writer.raw(R"(,"resources":{)");
   for (const std::string_view resource : resources) {
     const KueueQuotaTree::Bounds bounds = tree_.bounds(queue.node, resource);
-    writer.separate(first).string(resource).raw(":{");
-    if (bounds.limit) writer.raw(R"("limit":)").integer(*bounds.limit);
-    if (tree_.parent(queue.node) && bounds.quota > 0)
-      writer.raw(bounds.limit ? R"(,"quota":)" : R"("quota":)").integer(bounds.quota);
-    writer.raw("}");
+    OtherQueueResource other;
+    if (bounds.limit) other.limit = *bounds.limit;
+    if (tree_.parent(queue.node) && bounds.quota > 0) other.quota = bounds.quota;
+    if (!out.find_resource(resource, {}, other.resource)) return false;
+    entry.other_resources.push_back(other);
   }
-  writer.raw("}");
+  std::ranges::sort(entry.other_resources, {}, &OtherQueueResource::resource);
+  return true;
 }
 
-void KueueQueues::write_queue(json::JsonWriter& writer, const KueueQueue& queue) const {
-  writer.raw(R"({"name":)").string(queue.name);
-  if (!queue.parent.empty()) writer.raw(R"(,"parent":)").string(cohorts_.find(queue.parent)->second.name);
-  if (queue.is_known || queue.is_cohort) {
-    write_gpu(writer, queue);
-    for (const MainResource& one : kCpuAndMemory) {
-      writer.raw(",").string(one.key).raw(":");
-      write_bounds(writer, tree_.bounds(queue.node, one.resource), one.scale);
-      writer.raw(R"(,"weight":)").number(weight_of(queue, one.resource)).raw("}");
-    }
-    write_others(writer, queue);
-  }
-  writer.raw("}");
-}
-
-void KueueQueues::write(json::JsonWriter& writer, bool& first) const {
+bool KueueQueues::add_to(muster_v1::SnapshotInput& out) const {
   for (const Queues* queues : {&cohorts_, &queues_}) {
-    for (const auto& [key, queue] : *queues) write_queue(writer.separate(first), queue);
+    for (const auto& [key, queue] : *queues) {
+      SnapshotQueue& entry = out.snapshot.queues.emplace_back();
+      entry.name = out.keep(queue.name);
+      if (!queue.parent.empty()) entry.parent = out.keep(cohorts_.find(queue.parent)->second.name);
+      if (!queue.is_known && !queue.is_cohort) continue;
+      entry.gpu = gpus_of(queue);
+      entry.cpu = resource_of(queue, kCpuName);
+      entry.memory = resource_of(queue, kMemoryName);
+      if (!add_others(queue, out, entry)) return false;
+    }
   }
+  return true;
 }
 
 }  // namespace muster::kubernetes

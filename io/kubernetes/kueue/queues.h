@@ -11,6 +11,7 @@
 
 #include "io/kubernetes/kueue/quota_tree.h"
 #include "io/kubernetes/pod/requests.h"
+#include "io/muster_v1/snapshot_input.h"
 
 namespace muster::kubernetes {
 
@@ -67,7 +68,8 @@ class KueueQueues {
 
   bool empty() const { return queues_.empty(); }
   bool has(std::string_view written_name) const { return written_.contains(written_name); }
-  void write(json::JsonWriter& writer, bool& first) const;
+  // Appends all of them to the snapshot. Errors are those of `out`: TooLarge.
+  [[nodiscard]] bool add_to(muster_v1::SnapshotInput& out) const;
 
  private:
   using Queues = std::map<std::string_view, KueueQueue, std::less<>>;
@@ -81,9 +83,9 @@ class KueueQueues {
                                  KueueQueue& out);
   void remark_on(const KueueQueue& queue, const std::string& title, KubernetesRemarks& remarks) const;
   double weight_of(const KueueQueue& queue, std::string_view resource) const;
-  void write_queue(json::JsonWriter& writer, const KueueQueue& queue) const;
-  void write_gpu(json::JsonWriter& writer, const KueueQueue& queue) const;
-  void write_others(json::JsonWriter& writer, const KueueQueue& queue) const;
+  QueueResource gpus_of(const KueueQueue& queue) const;
+  QueueResource resource_of(const KueueQueue& queue, std::string_view resource) const;
+  [[nodiscard]] bool add_others(const KueueQueue& queue, muster_v1::SnapshotInput& out, SnapshotQueue& entry) const;
 
   struct Local {
     std::string_view cluster_queue;

@@ -1,15 +1,13 @@
 #include "io/kubernetes/object/attachments.h"
 
 #include <array>
-#include <limits>
 #include <optional>
 
 namespace muster::kubernetes {
 
 namespace {
 
-constexpr std::string_view kResourcePrefix = "attachable-volumes-csi-";      // as kube-scheduler's GetCSIAttachLimitKey
-constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();  // the largest `allocatable.count`
+constexpr std::string_view kResourcePrefix = "attachable-volumes-csi-";  // as kube-scheduler's GetCSIAttachLimitKey
 
 }  // namespace
 
@@ -35,13 +33,6 @@ bool read_attach_limits(KubernetesReading& in, const KubernetesObject& object, A
     limit.of_node[object.name] = *count;
   }
   return true;
-}
-
-void write_attach_limits(json::JsonWriter& writer, const AttachLimits& limits, std::string_view node, bool& first) {
-  for (const auto& [driver, limit] : limits.of_driver) {
-    const auto own = limit.of_node.find(node);
-    writer.separate(first).string(limit.resource).raw(":").integer(own == limit.of_node.end() ? kNoLimit : own->second);
-  }
 }
 
 }  // namespace muster::kubernetes

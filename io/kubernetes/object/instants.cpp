@@ -11,20 +11,15 @@
 
 namespace muster::kubernetes {
 
-ImportInstant::ImportInstant(std::optional<Nanoseconds> given, std::optional<Nanoseconds> not_before,
-                             std::string_view latest) {
-  const Nanoseconds in_objects = latest.empty() ? 0 : *parse_instant(latest);
-  is_given_ = given || (not_before && (latest.empty() || in_objects <= *not_before));
-  if (!is_given_) text_ = latest;
-  value_ = given ? *given : is_given_ ? *not_before : in_objects;
+Nanoseconds import_time(std::optional<Nanoseconds> given, std::optional<Nanoseconds> not_before,
+                        std::string_view latest) {
+  return given ? *given : std::max(not_before.value_or(0), instant_of(latest).value_or(0));
 }
 
-void ImportInstant::write(json::JsonWriter& writer) const {
-  if (is_given_) {
-    writer.raw(R"(,"time":)").decimal(value_, kNanosecondsPerSecond);
-  } else if (!text_.empty()) {
-    writer.raw(R"(,"time":)").string(text_);
-  }
+std::optional<Nanoseconds> instant_of(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  const Result<Nanoseconds> instant = parse_instant(text);
+  return instant ? std::optional(*instant) : std::nullopt;
 }
 
 void LatestInstant::note(const KubernetesObject& object) {

@@ -6,8 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "io/snapshot_writer/records.h"
-
 namespace muster::kubernetes {
 
 namespace {
@@ -91,24 +89,6 @@ void join_choices(NodeTerms& terms) {
   terms = std::move(joined);
 }
 
-enum class Part : std::uint8_t { kExpressions, kFields };
-
-bool is_of(Part part, const NodeRequirement& requirement) { return requirement.is_field == (part == Part::kFields); }
-
-bool has(const NodeTerm& term, Part part) {
-  return std::ranges::any_of(term, [&](const NodeRequirement& requirement) { return is_of(part, requirement); });
-}
-
-void write_requirements(json::JsonWriter& writer, const NodeTerm& term, Part part) {
-  bool first = true;
-  writer.raw(part == Part::kFields ? R"("matchFields":[)" : R"("matchExpressions":[)");
-  for (const NodeRequirement& requirement : term) {
-    if (!is_of(part, requirement)) continue;
-    snapshot_writer::write_requirement(writer.separate(first), requirement.key, requirement.op, requirement.values);
-  }
-  writer.raw("]");
-}
-
 }  // namespace
 
 NodeTerm label_term(std::string_view key, std::vector<std::string_view> values) {
@@ -155,20 +135,6 @@ NodeTerms both(const NodeTerms& a, const NodeTerms& b) {
   }
   join_choices(product);
   return product;
-}
-
-void write_node_terms(json::JsonWriter& writer, const NodeTerms& terms) {
-  bool first = true;
-  writer.raw(R"({"nodeSelectorTerms":[)");
-  for (const NodeTerm& term : terms) {
-    bool first_part = true;
-    writer.separate(first).raw("{");
-    for (const Part part : {Part::kExpressions, Part::kFields}) {
-      if (has(term, part)) write_requirements(writer.separate(first_part), term, part);
-    }
-    writer.raw("}");
-  }
-  writer.raw("]}");
 }
 
 }  // namespace muster::kubernetes

@@ -31,7 +31,4 @@ NodeTerm name_term(std::vector<std::string_view> names);
 // O(product).
 NodeTerms both(const NodeTerms& a, const NodeTerms& b);
 
-// The object `requiredDuringSchedulingIgnoredDuringExecution`.
-void write_node_terms(json::JsonWriter& writer, const NodeTerms& terms);
-
 }  // namespace muster::kubernetes

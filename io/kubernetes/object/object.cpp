@@ -47,17 +47,32 @@ std::vector<std::string> KubernetesRemarks::sentences() const {
   return all;
 }
 
+namespace {
+
+// The place of an error in an object; empty: it is the object itself, or unknown.
+std::string place_in(json::JsonValue object, const InputError& error) {
+  if (error.path.empty() || !object) return {};
+  const std::string root = path_of(object);
+  const bool is_inside = error.path.size() > root.size() + 1 && error.path.starts_with(root);
+  return is_inside ? error.path.substr(root.size() + (error.path[root.size()] == '.' ? 1 : 0)) : std::string();
+}
+
+}  // namespace
+
+std::string reason_in(json::JsonValue object, const InputError& error) {
+  const std::string place = place_in(object, error);
+  return place.empty() ? error.message : place + ": " + error.message;
+}
+
 std::string KubernetesReading::take_reason(const KubernetesObject& object) {
   constexpr std::size_t kMostCharacters = 80;
   InputError wrong = std::exchange(error, {});
-  const std::string root = wrong.path.empty() ? std::string() : path_of(object.value);
-  const bool is_inside = wrong.path.size() > root.size() + 1 && wrong.path.starts_with(root);
-  if (!is_inside) return std::move(wrong.message);
-  std::string text = wrong.path.substr(root.size() + (wrong.path[root.size()] == '.' ? 1 : 0));
+  std::string place = place_in(object.value, wrong);
+  if (place.empty()) return std::move(wrong.message);
   const bool is_known = culprit && path_of(culprit) == wrong.path && culprit.is(json::JsonKind::kString);
   if (is_known && culprit.string().size() <= kMostCharacters)
-    text.append(" is \"").append(culprit.string()).append("\"");
-  return text + ": " + wrong.message;
+    place.append(" is \"").append(culprit.string()).append("\"");
+  return place + ": " + wrong.message;
 }
 
 void KubernetesReading::look_for_unread(KubernetesObject& object) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,11 @@ struct KubernetesPod;
 struct AttachLimit {
   std::string resource;  // that stands for an attached volume of the driver
   std::map<std::string_view, std::int64_t> of_node;
+  // A node without a limit has as many as Kubernetes can count: the largest `allocatable.count`.
+  std::int64_t on(std::string_view node) const {
+    const auto own = of_node.find(node);
+    return own == of_node.end() ? std::numeric_limits<std::int32_t>::max() : own->second;
+  }
 };
 
 // Views into the document, whose drivers and nodes it names.
@@ -169,6 +175,9 @@ json::JsonValue member_of(json::JsonValue object, std::string_view key);
 // `group/version` of an apiVersion; the group of `v1` is "".
 void split_api_version(std::string_view api_version, KubernetesObject& object);
 
+// What is wrong with an object, with the place in it: "spec.tolerations[0]: Exists takes no value".
+std::string reason_in(json::JsonValue object, const InputError& error);
+
 // Whether instant `a` is before `b`. Requires both to be RFC 3339.
 bool is_earlier(std::string_view a, std::string_view b);
 
@@ -183,7 +192,7 @@ struct KubernetesOptions {
   std::optional<Nanoseconds> not_before = {};  // or this, if it is later
   // `policy` of the snapshot, an object in JSON, without spaces around it and without expectedDurations; empty: none
   std::string policy = {};
-  std::string grace_period = {};   // for KAI's groups that do not set theirs; empty: none
+  std::optional<Nanoseconds> grace_period = {};  // for KAI's groups that do not set theirs; none: that of the format
   std::string kai_scheduler = {};  // empty: KAI's default, as is the label that names the queue of its pods
   std::string kai_queue_label = {};
   // The scheduling gate of the pods that are to be planned: they count as if they had it not, and all other pods that

@@ -83,7 +83,7 @@ class NodePods {
     if (std::erase_if(pod.gpus.devices, is_uncounted) == 0) return;
     pod.gpus.request.devices = std::ssize(pod.gpus.devices);
     if (pod.gpus.devices.empty()) pod.gpus.request = {};
-    pod.source.texts = nullptr;
+    pod.source.signature = nullptr;
     pod.hold("the pod is on a card that is not healthy, is closed, or is smaller than the cards that count");
   }
 
@@ -190,7 +190,7 @@ class DialectPods {
     for (KubernetesPod* pod : pods_) {
       const CardPart part = part_of(pod->gpus.share, sizes_, measures);
       pod->gpus.request = part.request;
-      pod->source.texts = nullptr;
+      pod->source.signature = nullptr;
       if (has_partitions_ && pod->gpus.request.devices > 1)
         pod->hold(
             "a node gives out its GPUs in fixed partitions (node.koordinator.sh/gpu-partition-policy: Honor), which "
@@ -277,7 +277,7 @@ bool keep_apart(std::span<const CardNode> nodes, std::vector<KubernetesPod>& pod
   for (KubernetesPod& pod : pods) {
     if (!asks(pod)) continue;
     add_count(pod.requests, "nvidia.com/gpu", pod.gpus.request.devices);
-    pod.source.texts = nullptr;
+    pod.source.signature = nullptr;
   }
   return true;
 }

@@ -15,6 +15,7 @@
 #include "io/kubernetes/pod/membership.h"
 #include "io/kubernetes/pod/requests.h"
 #include "io/kubernetes/pod/run_time.h"
+#include "io/muster_v1/pod_specs.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::kubernetes {
@@ -48,15 +49,11 @@ struct PodState {
   bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
 };
 
-// Of a pod that is kept (KeptObject): parts of its entry in pods[], written once.
-struct PodTexts {
-  std::string spec;    // the members of a pod template
-  std::string labels;  // its own, an object; empty: none
-};
-
 struct PodSource {
   json::JsonValue object;
-  const PodTexts* texts = nullptr;  // none: it was read just now, or was given more requests since
+  // Of a pod that is kept (KeptObject): what add_own adds. None: it was read just now, or was given more requests
+  // since.
+  const muster_v1::SpecSignature* signature = nullptr;
 };
 
 struct KubernetesPod {

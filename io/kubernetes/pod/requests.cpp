@@ -274,22 +274,4 @@ void add_count(RequestedAmounts& amounts, std::string_view resource, std::int64_
   if (count > 0) amounts.push_back({resource, count * kUnit});
 }
 
-void write_requests(json::JsonWriter& writer, const RequestedAmounts& amounts) {
-  bool first = true;
-  writer.raw("{");
-  for (const RequestedAmount& requested : amounts) {
-    const std::int64_t units = whole_units(requested);
-    if (units == 0) continue;
-    writer.separate(first).string(requested.resource).raw(":");
-    if (requested.resource != "cpu") {
-      writer.integer(units);
-    } else if (units % 1000 == 0) {
-      writer.integer(units / 1000);
-    } else {
-      writer.raw("\"").integer(units).raw("m\"");
-    }
-  }
-  writer.raw("}");
-}
-
 }  // namespace muster::kubernetes

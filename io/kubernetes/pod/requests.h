@@ -44,6 +44,5 @@ Billionths remove_resource(RequestedAmounts& amounts, std::string_view resource)
 
 // Whole units of a resource that no container names.
 void add_count(RequestedAmounts& amounts, std::string_view resource, std::int64_t count);
-void write_requests(json::JsonWriter& writer, const RequestedAmounts& amounts);
 
 }  // namespace muster::kubernetes

@@ -145,7 +145,7 @@ class VolumeSettler {
         });
       }
       add_count(pod.requests, limit->second.resource, std::ssize(handles));
-      pod.source.texts = nullptr;
+      pod.source.signature = nullptr;
     }
   }
 

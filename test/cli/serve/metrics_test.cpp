@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/explain/report.h"
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "datasets/simulation/summary.h"
-#include "io/muster_v1/event_reader.h"
+#include "io/snapshot_reader/event_reader.h"
 #include "model/build/build_problem.h"
 #include "model/referee/referee.h"
 

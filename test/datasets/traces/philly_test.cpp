@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "datasets/simulation/simulation.h"
-#include "io/muster_v1/event_reader.h"
+#include "io/snapshot_reader/event_reader.h"
 
 namespace muster::traces {
 namespace {

@@ -55,7 +55,7 @@ TEST(YunikornGangs, OneTaskGroupIsAGangWithItsMinimum) {
 
 TEST(YunikornGangs, SeveralTaskGroupsAreSubgroupsThatStartTogether) {
   const auto made = imported({yunikorn("d", "driver", kTwoGroups), yunikorn("w", "workers", kTwoGroups)});
-  const Json& gang = made.at("gangs", "team/app");
+  Json gang = made.at("gangs", "team/app");
   ASSERT_EQ(gang["subgroups"].size(), 2U);
   EXPECT_EQ(gang["subgroups"][0], Json({{"name", "driver"}, {"minMember", 1}}));
   EXPECT_EQ(gang["subgroups"][1], Json({{"name", "workers"}, {"minMember", 2}}));
@@ -182,7 +182,7 @@ TEST(KoordinatorGangs, OfOneGroupAreOneGangWithSubgroups) {
   constexpr const char* kGroups = R"(["team/a","team/b"])";
   const auto made = imported({bundled(koordinator("a-0", "a", "2"), kGroups),
                               bundled(koordinator("b-0", "b", "1"), kGroups), koordinator("c-0", "c", "1")});
-  const Json& gang = made.at("gangs", "team/a+b");
+  Json gang = made.at("gangs", "team/a+b");
   EXPECT_EQ(gang["subgroups"], Json::array({{{"name", "a"}, {"minMember", 2}}, {{"name", "b"}, {"minMember", 1}}}));
   EXPECT_EQ(made.pod("team/a-0")["gang"], "team/a+b");
   EXPECT_EQ(made.pod("team/b-0")["subgroup"], "b");

@@ -37,7 +37,7 @@ TEST(KubernetesExpand, MakesThePodsOfADeployment) {
   const Json web = owner("apps/v1", "Deployment", "web", {{"replicas", 2}, {"template", template_of("500m")}});
   const auto made = imported({web}, kExpand);
   EXPECT_EQ(names_of(made), (Names{"team/web-0", "team/web-1"}));
-  const Json& one = made.pod("team/web-0");
+  Json one = made.pod("team/web-0");
   EXPECT_EQ(one["resources"], Json({{"cpu", "500m"}}));
   EXPECT_EQ(one["labels"]["app"], "web");
   EXPECT_EQ(one["priority"], 7);

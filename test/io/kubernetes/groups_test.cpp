@@ -142,7 +142,7 @@ TEST(KubernetesKai, GroupsSayTheirMinimumAndMore) {
   made_of = annotated(made_of, "kai.scheduler/stale-podgroup-timestamp", "2026-03-01T09:30:00Z");
   EXPECT_EQ(imported({made_of}).gang("team/g"),
             Json::parse(R"({"name":"team/g","queue":"q","priority":50,"preemptible":false,"minMember":3,
-                "created":"2026-03-01T09:00:00Z","staleSince":"2026-03-01T09:30:00Z","stalenessGracePeriod":"5m0s"})"));
+                "created":1772355600,"staleSince":1772357400,"stalenessGracePeriod":300})"));
   const auto one = [](Json spec) { return imported({kai("g", std::move(spec))}).gang("team/g"); };
   EXPECT_EQ(one(Json::object())["minMember"], 1);
   EXPECT_EQ(one({{"stalenessGracePeriod", "-1s"}})["stalenessGracePeriod"], "never");
@@ -226,10 +226,10 @@ TEST(KubernetesKai, AShardHasTheMinimumRunTimesOfItsQueues) {
   const ImportedObjects made =
       imported({shard("default", runtimes), kai_queue("a"), kai_queue("b", {{"parentQueue", "a"}}),
                 kai_queue("c", {{"preemptMinRuntime", "1s"}}), in_pool(kai_queue("d"), "x")});
-  EXPECT_EQ(made.queue("a")["preemptMinRuntime"], "10m");
-  EXPECT_EQ(made.queue("a")["reclaimMinRuntime"], "5m");
+  EXPECT_EQ(made.queue("a")["preemptMinRuntime"], 600);
+  EXPECT_EQ(made.queue("a")["reclaimMinRuntime"], 300);
   EXPECT_FALSE(made.queue("b").contains("preemptMinRuntime")) << "it inherits";
-  EXPECT_EQ(made.queue("c")["preemptMinRuntime"], "1s");
+  EXPECT_EQ(made.queue("c")["preemptMinRuntime"], 1);
   EXPECT_FALSE(made.queue("d").contains("preemptMinRuntime")) << "of another pool";
 }
 
@@ -371,8 +371,8 @@ TEST(KubernetesKai, QueuesHaveTheirOwnUnitsAndDefaults) {
         "gpu":{"quota":1.5,"limit":-1,"overQuotaWeight":2},"cpu":{"quota":2500,"limit":4000},"memory":{"quota":-1,"limit":5}}})"))});
   EXPECT_EQ(made.queue("q"),
             Json::parse(R"({"name":"q","parent":"top","priority":200,"cpu":{"quota":2.5,"limit":4,"weight":0},
-              "gpu":{"quota":1.5,"limit":"unlimited","weight":2},"memory":{"quota":"unlimited","limit":5000000,"weight":0},
-              "preemptMinRuntime":"1m0s","reclaimMinRuntime":"30s"})"));
+              "gpu":{"quota":1.5,"weight":2},"memory":{"limit":5000000,"weight":0},
+              "preemptMinRuntime":60,"reclaimMinRuntime":30})"));
   const Json nothing = {{"quota", 0}, {"limit", 0}, {"weight", 0}};
   EXPECT_EQ(made.queue("top"), (Json{{"name", "top"}, {"cpu", nothing}, {"gpu", nothing}, {"memory", nothing}}));
 }
@@ -419,7 +419,7 @@ TEST(KubernetesWorkload, GroupsOf135AreNamedWithinTheirWorkload) {
   const ImportedObjects made = imported({workload(policy), late, early, workload_pod("r", "r2")});
   EXPECT_EQ(made.gang("team/w/g/r1"),
             Json::parse(R"({"name":"team/w/g/r1","queue":"default","priority":0,"preemptible":true,"minMember":2,
-                            "timeout":120,"created":"2026-03-01T09:00:00Z"})"));
+                            "timeout":120,"created":1772355600})"));
   EXPECT_EQ(made.gang("team/w/g/r2")["minMember"], 2);
   EXPECT_EQ(made.find("gangs", "team/w/g"), nullptr) << "each key is a gang";
   EXPECT_NE(imported({workload(policy)}).find("gangs", "team/w/g"), nullptr);
@@ -492,10 +492,10 @@ TEST(KubernetesCoscheduling, GroupsOfBothKindsAreAlikeButForTheClass) {
   const Json member = labelled(pod("p", {{"priority", 5}}), "scheduling.x-k8s.io/pod-group", "g");
   EXPECT_EQ(imported({priority_class("train", 60), one, member}).gang("team/g"),
             Json::parse(R"({"name":"team/g","queue":"default","priority":5,"preemptible":true,"minMember":4,
-                            "minResources":{"gpu":4},"created":"2026-03-01T09:00:00Z","timeout":120})"));
+                            "minResources":{"gpu":4},"created":1772355600,"timeout":120})"));
   const Json made = imported({priority_class("train", 60), other}).gang("team/g");
   EXPECT_EQ(made["priority"], 60);
-  EXPECT_EQ(made["created"], "2026-03-01T09:30:00Z");
+  EXPECT_EQ(made["created"], 1772357400);
 }
 
 TEST(KubernetesCoscheduling, AnElasticQuotaIsNamed) {
@@ -521,12 +521,12 @@ TEST(KubernetesCoscheduling, LabelsAloneMakeAGang) {
 TEST(KubernetesQueues, PodsWithoutAQueueGoToDefaultOrKubernetes) {
   EXPECT_FALSE(imported({pod("p")}).line.contains("queues")) << "the format has one";
   const ImportedObjects beside = imported({kai_queue("q"), pod("p")});
-  EXPECT_EQ(beside.queue("default"), (Json{{"name", "default"}}));
+  EXPECT_EQ(beside.queue("default"), unbounded_queue("default"));
   const ImportedObjects taken = imported({volcano_queue("default"), pod("p"), volcano("g"), x_k8s("x")});
   EXPECT_EQ(taken.pod("team/p")["queue"], "kubernetes");
   EXPECT_EQ(taken.gang("team/g")["queue"], "default");
   EXPECT_EQ(taken.gang("team/x")["queue"], "kubernetes");
-  EXPECT_EQ(taken.queue("kubernetes"), (Json{{"name", "kubernetes"}}));
+  EXPECT_EQ(taken.queue("kubernetes"), unbounded_queue("kubernetes"));
 }
 
 TEST(KubernetesQueues, OfTwoSystemsWithOneNameAreRefused) {

@@ -35,7 +35,7 @@ std::string queue_of(const Json& made, const std::vector<Json>& more = {}, const
   std::vector<Json> items = {queue("q"), queue("other"), made};
   items.insert(items.end(), more.begin(), more.end());
   const ImportedObjects all = imported(items, options);
-  const Json& one = all.pod("team/p");
+  const Json one = all.pod("team/p");
   return one.contains("gang") ? all.gang(std::string(one["gang"]))["queue"] : one["queue"];
 }
 
@@ -222,7 +222,7 @@ TEST(KubernetesKaiGrouping, AnAnnotationDelaysPreemption) {
     KubernetesOptions options;
     options.time = *parse_instant("2026-09-01T08:00:00Z");
     const ImportedObjects made = imported(items, options);
-    const Json& one = made.pod("team/p");
+    Json one = made.pod("team/p");
     return made.gang(std::string(one["gang"])).value("preemptionPolicy", "");
   };
   const auto delayed = [](const char* delay) {
@@ -268,7 +268,8 @@ TEST(KubernetesKaiGrouping, LeavesPodsAloneThatAskForIt) {
 // The subgroups of the gang `team/NAME`: "name parent minimum required".
 Texts tree_of(const ImportedObjects& made, const char* gang) {
   Texts texts;
-  for (const Json& subgroup : made.gang(gang)["subgroups"]) {
+  const Json one = made.gang(gang);
+  for (const Json& subgroup : one["subgroups"]) {
     std::string text = std::string(subgroup["name"]) + " " + subgroup.value("parent", "-") + " ";
     text += subgroup.contains("minMember") ? subgroup["minMember"].dump() : "of " + subgroup["minSubgroups"].dump();
     if (subgroup.contains("topology")) text += " " + subgroup["topology"].value("required", "");

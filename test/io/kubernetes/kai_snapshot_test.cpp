@@ -99,7 +99,7 @@ TEST_F(KaiSnapshot, ItsConfigurationBecomesThePolicy) {
   EXPECT_EQ(line["policy"],
             Json::parse(
                 R"({"actions":["place","consolidate","stale"],"overTime":{"usageFactor":0.5},"placement":"spread"})"));
-  EXPECT_EQ(line["gangs"][0]["stalenessGracePeriod"], "120000000000ns");
+  EXPECT_EQ(line["gangs"][0]["stalenessGracePeriod"], 120);
   std::string remarks;
   for (const std::string& remark : made->configuration.remarks) remarks += remark + "\n";
   for (const char* told : {"action dance", "nodeplacement", "label pool", "2 times: NodeResourceTopology"}) {

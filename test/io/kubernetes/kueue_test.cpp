@@ -34,7 +34,7 @@ TEST(KubernetesKueue, TheQueueIsTheClusterQueueOfTheLocalOne) {
                                                        {{"name", "memory"}, {"nominalQuota", "36Gi"}},
                                                        {{"name", "nvidia.com/gpu"}, {"nominalQuota", 8}}})});
   EXPECT_EQ(made.pod("team/p")["queue"], "team-a");
-  const Json& queue = made.queue("team-a");
+  Json queue = made.queue("team-a");
   EXPECT_EQ(queue["gpu"]["quota"], 8);
   EXPECT_EQ(queue["gpu"]["limit"], 8);
   EXPECT_EQ(queue["cpu"]["limit"], 9);
@@ -44,7 +44,7 @@ TEST(KubernetesKueue, TheQueueIsTheClusterQueueOfTheLocalOne) {
 TEST(KubernetesKueue, AQueueThatIsNotInTheListHasNoBounds) {
   const auto made = imported({queued(pod("p")), queued(pod("q"), "other"), local_queue("other", "gone"), pod("plain")});
   EXPECT_EQ(made.pod("team/p")["queue"], "user-queue");
-  EXPECT_EQ(made.queue("user-queue"), Json({{"name", "user-queue"}}));
+  EXPECT_EQ(made.queue("user-queue"), unbounded_queue("user-queue"));
   EXPECT_EQ(made.pod("team/q")["queue"], "gone");
   EXPECT_EQ(made.pod("team/plain")["queue"], "default");
   EXPECT_NE(made.line["queues"].size(), 2U);

@@ -72,7 +72,7 @@ Json queue_of(std::vector<const char*> flavors) {
 Json on_gpus(Json made, const char* count = "1") { return asking(std::move(made), "nvidia.com/gpu", count); }
 
 std::string terms(const ImportedObjects& made, const char* name) {
-  const Json& one = made.pod(name);
+  Json one = made.pod(name);
   if (!one.contains("nodeAffinity")) return "";
   return one["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"].dump();
 }
@@ -156,7 +156,7 @@ TEST(KueueGangs, EachPodSetHasItsOwnTopology) {
   };
   const auto made =
       imported({of_set("a", "workers", "rack"), of_set("b", "workers", "rack"), of_set("c", "driver", "")});
-  const Json& gang = made.gang("team/set");
+  Json gang = made.gang("team/set");
   ASSERT_EQ(gang["subgroups"].size(), 2U) << gang;
   EXPECT_EQ(gang["subgroups"][0]["name"], "workers");
   EXPECT_EQ(gang["subgroups"][0]["minMember"], 2);

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 namespace muster::kubernetes {
 namespace {

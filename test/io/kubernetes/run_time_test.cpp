@@ -220,7 +220,7 @@ TEST(KubernetesHistory, SurvivesTheShorterText) {
                                    finished("b", "2026-03-01T10:00:00Z", "2026-03-01T10:10:00Z")};
   const auto made = import_kubernetes_text(list_of(items), {}, {std::size_t{1} << 20, 64});
   ASSERT_TRUE(made);
-  EXPECT_EQ(Json::parse(made->line), imported(items).line);
+  EXPECT_EQ(json_of(*made), imported(items).line);
 }
 
 TEST(KubernetesHistory, DoesNotDependOnTheOrder) {

@@ -275,7 +275,7 @@ TEST(Koordinator, ACardIsAHundredPercent) {
 TEST(Koordinator, ANodeHasEachNameOfItsCards) {
   const Json made = imported({bare_node("n", {{"koordinator.sh/gpu-memory-ratio", "200"}})}).at("nodes", "n");
   EXPECT_EQ(made["resources"]["koordinator.sh/gpu"], 200);
-  EXPECT_EQ(made["resources"]["koordinator.sh/gpu-memory-ratio"], "200") << "as it reports";
+  EXPECT_EQ(made["resources"]["koordinator.sh/gpu-memory-ratio"], 200) << "as it reports";
 }
 
 TEST(Koordinator, DeviceObjectsTellTheCards) {

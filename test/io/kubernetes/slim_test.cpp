@@ -28,12 +28,10 @@ std::vector<std::string> scenario_texts() {
 }
 
 // The line and the remarks, or the error, by way of all of the text.
-std::string outcome(const Result<ImportedSnapshot>& made) {
+std::string outcome(const Result<Snapshot>& made) {
   if (!made)
     return std::string(error_code_text(made.error().code)) + " " + made.error().path + " " + made.error().message;
-  std::string text = made->line;
-  for (const std::string& remark : made->remarks) text += "\n" + remark;
-  return text;
+  return kubernetes::line_of(*made);
 }
 
 std::string of_all(const std::string& text) {

@@ -14,7 +14,7 @@ TEST(KubernetesVolcano, GroupsSayTheirMinimumAndMore) {
   const ImportedObjects made = imported({volcano("g", Json::parse(R"({"minMember":2,"minResources":{"cpu":"2",
       "nvidia.com/gpu":"4","requests.cpu":"2","count/pods":"2"}})"))});
   EXPECT_EQ(made.gang("team/g")["minMember"], 2);
-  EXPECT_EQ(made.gang("team/g")["minResources"], (Json{{"cpu", "2"}, {"gpu", "4"}}));
+  EXPECT_EQ(made.gang("team/g")["minResources"], (Json{{"cpu", 2}, {"gpu", 4}}));
   EXPECT_EQ(made.gang("team/g")["queue"], "default");
   EXPECT_EQ(imported({volcano("g")}).gang("team/g")["minMember"], 0);
 }
@@ -116,10 +116,10 @@ TEST(KubernetesVolcano, QueuesHaveDeservedOrGuaranteedAndCapability) {
                 volcano_queue("b", Json::parse(R"({"parent":"a","guarantee":{"resource":{"memory":"2Gi"}}})")),
                 volcano_queue("c")});
   EXPECT_EQ(made.find("queues", "root"), nullptr);
-  EXPECT_EQ(made.queue("a"), Json::parse(R"({"name":"a","priority":7,"cpu":{"quota":"8","weight":3},
-      "memory":{"quota":0,"limit":"1Gi","weight":3},"gpu":{"quota":"4","weight":3},"resources":{"rdma/hca":{"quota":"1"}}})"));
+  EXPECT_EQ(made.queue("a"), Json::parse(R"({"name":"a","priority":7,"cpu":{"quota":8,"weight":3},
+      "memory":{"quota":0,"limit":1073741824,"weight":3},"gpu":{"quota":4,"weight":3},"resources":{"rdma/hca":{"quota":1}}})"));
   EXPECT_EQ(made.queue("b"), Json::parse(R"({"name":"b","parent":"a","cpu":{"quota":0,"weight":1},
-      "memory":{"quota":"2Gi","weight":1},"gpu":{"quota":0,"weight":1}})"));
+      "memory":{"quota":2147483648,"weight":1},"gpu":{"quota":0,"weight":1}})"));
   EXPECT_EQ(made.queue("c")["cpu"], (Json{{"quota", 0}, {"weight", 1}}));
 }
 
@@ -145,11 +145,11 @@ TEST(KubernetesVolcano, QueuesBoundAnyResource) {
   amd["status"]["allocatable"]["amd.com/gpu"] = "8";
   const ImportedObjects made = imported({amd, bounded, firm});
   EXPECT_EQ(made.queue("bounded")["resources"], Json::parse(R"({"amd.com/gpu":{"limit":5},
-      "huawei.com/Ascend910":{"quota":"8"},"nvidia.com/mig-1g.10gb":{"limit":3},"pods":{"limit":"2"}})"));
-  EXPECT_EQ(made.queue("bounded")["gpu"]["limit"], "0");
+      "huawei.com/Ascend910":{"quota":8},"nvidia.com/mig-1g.10gb":{"limit":3},"pods":{"limit":2}})"));
+  EXPECT_EQ(made.queue("bounded")["gpu"]["limit"], 0);
   EXPECT_FALSE(made.queue("bounded")["cpu"].contains("limit")) << "for Volcano no cpu is no bound";
   EXPECT_FALSE(made.queue("bounded")["memory"].contains("limit"));
-  EXPECT_EQ(made.queue("firm")["resources"], Json::parse(R"({"amd.com/gpu":{"quota":"3"}})"));
+  EXPECT_EQ(made.queue("firm")["resources"], Json::parse(R"({"amd.com/gpu":{"quota":3}})"));
 }
 
 TEST(KubernetesVolcano, TheNamespaceNamesTheQueueOfNewGroups) {

@@ -2,6 +2,8 @@
 #include "io/snapshot_writer/records.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -20,8 +22,20 @@ std::string gpu(GpuRequestKind kind, std::int64_t devices, std::int64_t share) {
   return record_text([&](json::JsonWriter& w) { write_gpu_request(w, kind, devices, share); });
 }
 
-std::string place(const PodPlaceRecord& record) {
-  return record_text([&](json::JsonWriter& w) { write_pod_place(w, record); });
+std::string place(PodStatus status, std::string_view node, const std::vector<std::int32_t>& devices = {}) {
+  SnapshotPod pod;
+  pod.status = status;
+  pod.node = node;
+  pod.devices = devices;
+  return record_text([&](json::JsonWriter& w) { write_pod_place(w, pod); });
+}
+
+std::string devices(std::int32_t count, std::int64_t memory_mib, std::string_view model) {
+  SnapshotNode node;
+  node.gpu_count = count;
+  node.gpu_memory_mib = memory_mib;
+  node.gpu_model = model;
+  return record_text([&](json::JsonWriter& w) { write_devices(w, node); });
 }
 
 TEST(SnapshotRecords, AGpuRequestHasTheUnitOfItsKind) {
@@ -33,36 +47,24 @@ TEST(SnapshotRecords, AGpuRequestHasTheUnitOfItsKind) {
 }
 
 TEST(SnapshotRecords, AStatusThatFollowsFromTheNodeIsLeftOut) {
-  EXPECT_EQ(place({PodStatus::kPending, "", ""}), "");
-  EXPECT_EQ(place({PodStatus::kRunning, "", "n"}), R"(,"node":"n")");
-  EXPECT_EQ(place({PodStatus::kReleasing, "", "n"}), R"(,"status":"releasing","node":"n")");
-  EXPECT_EQ(place({PodStatus::kSucceeded, "", ""}), R"(,"status":"succeeded")");
-}
-
-TEST(SnapshotRecords, AHeldPodIsGated) {
-  EXPECT_EQ(place({PodStatus::kPending, "why", ""}), R"(,"status":"gated","held":"why")");
+  EXPECT_EQ(place(PodStatus::kPending, ""), "");
+  EXPECT_EQ(place(PodStatus::kRunning, "n"), R"(,"node":"n")");
+  EXPECT_EQ(place(PodStatus::kReleasing, "n"), R"(,"status":"releasing","node":"n")");
+  EXPECT_EQ(place(PodStatus::kSucceeded, ""), R"(,"status":"succeeded")");
 }
 
 TEST(SnapshotRecords, DevicesOfAPodAreListed) {
-  const std::vector<std::int32_t> devices = {0, 3};
-  EXPECT_EQ(place({PodStatus::kRunning, "", "n", devices}), R"(,"node":"n","gpus":[0,3])");
+  EXPECT_EQ(place(PodStatus::kRunning, "n", {0, 3}), R"(,"node":"n","gpus":[0,3])");
 }
 
 TEST(SnapshotRecords, ANodeWithoutDevicesHasNoGpus) {
-  EXPECT_EQ(record_text([](json::JsonWriter& w) { write_devices(w, {0, 80, "Mi", "A"}); }), "");
-  EXPECT_EQ(record_text([](json::JsonWriter& w) { write_devices(w, {2, 0, "Mi", ""}); }), R"(,"gpus":{"count":2})");
-  EXPECT_EQ(record_text([](json::JsonWriter& w) {
-              write_devices(w, {2, 80, "", "A"});
-            }),
-            R"(,"gpus":{"count":2,"memory":"80","model":"A"})");
+  EXPECT_EQ(devices(0, 80, "A"), "");
+  EXPECT_EQ(devices(2, 0, ""), R"(,"gpus":{"count":2})");
+  EXPECT_EQ(devices(2, 80, "A"), R"(,"gpus":{"count":2,"memory":"80Mi","model":"A"})");
 }
 
 TEST(SnapshotRecords, EmptyTextsAreLeftOut) {
   EXPECT_EQ(record_text([](json::JsonWriter& w) { write_text(w, "key", ""); }), "");
-  EXPECT_EQ(record_text([](json::JsonWriter& w) {
-              write_toleration(w, {"", "Exists", "", ""});
-            }),
-            R"({"operator":"Exists"})");
   EXPECT_EQ(record_text([](json::JsonWriter& w) { write_topology_request(w, {}); }), "");
   EXPECT_EQ(record_text([](json::JsonWriter& w) { write_subgroups(w, {}); }), "");
 }

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "test/support/paths.h"
 
 namespace muster::snapshot_writer {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 #include "model/base/error_code.h"
 #include "model/snapshot/workload.h"
 

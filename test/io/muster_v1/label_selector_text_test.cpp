@@ -1,13 +1,14 @@
+#include "io/muster_v1/label_selector_text.h"
+
 #include <functional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "io/kubernetes/import/disruption_budget.h"
 #include "io/muster_v1/policy_overrides.h"
 
-namespace muster::kubernetes {
+namespace muster::muster_v1 {
 namespace {
 
 // The requirements as Kubernetes writes them in an object: "team In infra; spot DoesNotExist".
@@ -81,4 +82,4 @@ TEST(PolicyOverrides, NameUnknownActionsAndThoseThatThereAre) {
 }
 
 }  // namespace
-}  // namespace muster::kubernetes
+}  // namespace muster::muster_v1

@@ -1,5 +1,5 @@
 // What a good line means: values, units, defaults, templates, equal specs.
-#include "io/muster_v1/snapshot_reader.h"
+#include "io/snapshot_reader/snapshot_reader.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "io/muster_v1/event_reader.h"
+#include "io/snapshot_reader/event_reader.h"
 
 #include <algorithm>
 #include <array>

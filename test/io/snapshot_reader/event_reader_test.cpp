@@ -1,5 +1,5 @@
 // Workloads: a snapshot line, then events.
-#include "io/muster_v1/event_reader.h"
+#include "io/snapshot_reader/event_reader.h"
 
 #include <string>
 #include <vector>
