@@ -285,13 +285,15 @@ void KueueWorkloads::join(KubernetesReading& in, const KueueQueues& queues, bool
                           KubernetesPod& pod) {
   GroupMembership& membership = pod.membership;
   GroupLabels& labels = membership.labels;
-  if (!workloads_.empty()) taken_.emplace(pod.namespace_name, pod.name);
+  if (expands_ && !workloads_.empty()) taken_.emplace(pod.namespace_name, pod.name);
   Workload* workload = find(pod);
   const Owner* owner = owner_of(pod);
   if (!is_gone(pod)) {
     if (workload != nullptr) workload->has_pods = true;
-    with_pods_.insert({pod.namespace_name, pod.owner.top.kind, pod.owner.top.name});
-    with_pods_.insert({pod.namespace_name, pod.owner.kind, pod.owner.name});
+    if (expands_ && (!workloads_.empty() || !owners_.empty())) {
+      with_pods_.insert({pod.namespace_name, pod.owner.top.kind, pod.owner.top.name});
+      with_pods_.insert({pod.namespace_name, pod.owner.kind, pod.owner.name});
+    }
   }
   if (labels.kueue_queue.empty() && workload != nullptr) labels.kueue_queue = workload->queue;
   if (labels.kueue_queue.empty() && owner != nullptr) labels.kueue_queue = owner->queue;
