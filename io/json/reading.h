@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/json/json_document.h"
@@ -32,6 +33,7 @@ struct Reading {
   InputError error;
   NumberCursor numbers = {};
   bool with_paths = true;         // errors contain the path; costs a walk through the line each
+  bool passes_over_once = false;  // unknown keys of the next object are passed over, but not of those in it
   bool nulls_are_absent = false;  // as in Kubernetes: members of objects whose value is null are not there
 
   [[nodiscard]] bool fail(JsonValue culprit, ErrorCode code, std::string message);
@@ -100,6 +102,7 @@ template <class Input, class Target, std::size_t N>
 [[nodiscard]] bool read_fields(Input& input, JsonValue object, const std::array<Field<Input, Target>, N>& fields,
                                Target& target, KeyOrder& order) {
   static_assert(N <= KeyOrder::kMaxFields);
+  const bool passes_over = std::exchange(input.passes_over_once, false) || input.lenient;
   if (!input.expect(object, JsonKind::kObject)) return false;
   std::uint64_t seen = 0;
   std::size_t before = 0;
@@ -110,7 +113,7 @@ template <class Input, class Target, std::size_t N>
     if (fields[at].key != member.key) {
       for (at = 0; at < N && fields[at].key != member.key;) ++at;
       if (at == N) {
-        if (!input.lenient) return input.fail_unknown(member.value, member.key);
+        if (!passes_over) return input.fail_unknown(member.value, member.key);
         unknown = true;
         continue;
       }

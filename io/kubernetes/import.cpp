@@ -20,7 +20,7 @@ namespace {
 
 class Importer {
  public:
-  explicit Importer(const KubernetesOptions& options) : options_(options), out_(true, snapshot_) {
+  explicit Importer(const KubernetesOptions& options) : options_(options), out_(false, snapshot_) {
     configure(options, in_);
     snapshot_.anomalies.strict = options.strict;
     out_.nulls_are_absent = true;
@@ -74,7 +74,7 @@ class Importer {
   // The sections in which all objects have a say. Names of queues are settled when all that name one are known.
   bool fill(ObjectVisitor& visitor, ImportedCluster& cluster, const ImportedWorkload& workload) {
     cluster.add_topologies(snapshot_);
-    return cluster.settle_nodes(in_, out_) && fill_pods(visitor, cluster.queues(), workload) &&
+    return cluster.settle_nodes(visitor) && fill_pods(visitor, cluster.queues(), workload) &&
            workload.gangs().add_to(out_) && cluster.add_queues(out_) && fill_namespaces(visitor);
   }
 
@@ -104,18 +104,18 @@ class Importer {
     return true;
   }
 
-  // Unread keys come first, so that no number of other warnings displaces them.
+  // Unread keys and remarks come first, so that no number of odd objects displaces them.
   void tell() {
     Anomalies found = std::exchange(snapshot_.anomalies, {});
     Anomalies& all = snapshot_.anomalies;
     all.strict = found.strict;
     all.held_gangs = std::move(found.held_gangs);
     for (const UnreadKey& key : in_.unread.entries()) all.tell(key);
+    for (std::string& remark : remarks()) all.remark(std::move(remark));
     for (std::vector<Warning>* warnings : {&found.warnings, &in_.warnings}) {
       for (Warning& warning : *warnings) all.tell(std::move(warning));
     }
     all.more += found.more;
-    for (std::string& remark : remarks()) all.remark(std::move(remark));
   }
 
   std::vector<std::string> remarks() const {

@@ -47,14 +47,10 @@ bool read_toleration_effect(SnapshotInput& in, json::JsonValue v, Toleration& t)
   return json::read_choice(in, v, kEffects, t.effect.emplace());
 }
 
-bool read_toleration_operator(SnapshotInput& in, json::JsonValue v, Toleration& t) {
-  if (v.is(json::JsonKind::kString) && v.string().empty()) return true;  // as in Kubernetes: Equal
-  return json::read_choice(in, v, kTolerationOperators, t.exists);
-}
-
 constexpr std::array<json::Field<SnapshotInput, Toleration>, 5> kTolerationFields = {
     {{"key", [](SnapshotInput& in, json::JsonValue v, Toleration& t) { return in.read(v, t.key); }},
-     {"operator", read_toleration_operator},
+     {"operator", [](SnapshotInput& in, json::JsonValue v,
+                     Toleration& t) { return json::read_choice(in, v, kTolerationOperators, t.exists); }},
      {"value", [](SnapshotInput& in, json::JsonValue v, Toleration& t) { return in.read(v, t.value); }},
      {"effect", read_toleration_effect},
      {"tolerationSeconds", [](SnapshotInput& in, json::JsonValue v, Toleration&) {
@@ -239,6 +235,8 @@ constexpr std::array<json::Field<SnapshotInput, PodTerm>, 7> kPodTermFields = {
      {"matchLabelKeys", pass_over<PodTerm>},
      {"mismatchLabelKeys", pass_over<PodTerm>}}};
 
+}  // namespace
+
 bool read_pod_term(SnapshotInput& in, json::JsonValue object, PodTerm& term) {
   if (!json::read_fields(in, object, kPodTermFields, term)) return false;
   const bool selects = term.selector || !term.namespaces.empty() || term.all_namespaces || term.namespace_selector;
@@ -248,7 +246,7 @@ bool read_pod_term(SnapshotInput& in, json::JsonValue object, PodTerm& term) {
   return true;
 }
 
-}  // namespace
+namespace {
 
 bool read_pod_terms(SnapshotInput& in, json::JsonValue list, std::vector<PodTerm>& out) {
   if (!in.expect(list, json::JsonKind::kArray)) return false;
@@ -257,8 +255,6 @@ bool read_pod_terms(SnapshotInput& in, json::JsonValue list, std::vector<PodTerm
   }
   return true;
 }
-
-namespace {
 
 constexpr std::array<json::Field<SnapshotInput, PreferredPodTerm>, 2> kPreferredPodFields = {
     {{"weight", read_weight<PreferredPodTerm>, true},
@@ -334,22 +330,41 @@ bool check_spread(SnapshotInput& in, json::JsonValue culprit, const SpreadConstr
 
 }  // namespace
 
+bool read_taint(SnapshotInput& input, json::JsonValue object, Taint& out) {
+  return json::read_fields(input, object, kTaintFields, out);
+}
+
 bool read_taints(SnapshotInput& input, json::JsonValue list, std::vector<Taint>& out) {
   return json::read_list(input, list, kTaintFields, out);
 }
 
-bool read_toleration(SnapshotInput& input, json::JsonValue object, Toleration& out) {
-  if (!json::read_fields(input, object, kTolerationFields, out)) return false;
-  if (out.exists && !out.value.empty()) return input.fail_value(object, "Exists takes no value");
-  return out.exists || !out.key.empty() || input.fail_value(object, "without a key the operator must be Exists");
+namespace {
+
+bool check_toleration(SnapshotInput& input, json::JsonValue culprit, const Toleration& toleration) {
+  if (toleration.exists && !toleration.value.empty()) return input.fail_value(culprit, "Exists takes no value");
+  return toleration.exists || !toleration.key.empty() ||
+         input.fail_value(culprit, "without a key the operator must be Exists");
 }
 
+}  // namespace
+
 bool read_tolerations(SnapshotInput& input, json::JsonValue list, std::vector<Toleration>& out) {
-  if (!input.expect(list, json::JsonKind::kArray)) return false;
+  if (!json::read_list(input, list, kTolerationFields, out)) return false;
+  std::size_t at = 0;
   for (const json::JsonValue element : list.elements()) {
-    if (!read_toleration(input, element, out.emplace_back())) return false;
+    if (!check_toleration(input, element, out[at++])) return false;
   }
   return true;
+}
+
+bool add_toleration(SnapshotInput& input, json::JsonValue culprit, const WrittenToleration& written,
+                    std::vector<Toleration>& out) {
+  Toleration& made = out.emplace_back();
+  made.key = input.keep(written.key);
+  made.value = input.keep(written.value);
+  made.exists = written.exists;
+  if (written.effect && !read_toleration_effect(input, written.effect, made)) return false;
+  return check_toleration(input, culprit, made);
 }
 
 bool add_requirement(SnapshotInput& input, json::JsonValue culprit, const WrittenRequirement& written,
@@ -363,10 +378,6 @@ bool add_requirement(SnapshotInput& input, json::JsonValue culprit, const Writte
   made.op = op->second;
   for (const std::string_view value : written.values) made.values.push_back(input.keep(value));
   return check_requirement(input, culprit, made) && (!written.is_field || check_field(input, culprit, made));
-}
-
-bool read_preferred_pod_term(SnapshotInput& input, json::JsonValue object, PreferredPodTerm& out) {
-  return json::read_fields(input, object, kPreferredPodFields, out);
 }
 
 bool read_label_selector(SnapshotInput& input, json::JsonValue object, LabelSelector& out) {
@@ -392,11 +403,14 @@ bool read_pod_affinity(SnapshotInput& input, json::JsonValue value, PodSpec& out
   return read_pod_term_lists(input, value, {out.affinity, out.preferred_affinity});
 }
 
+bool read_spread(SnapshotInput& input, json::JsonValue object, SpreadConstraint& out) {
+  return json::read_fields(input, object, kSpreadFields, out) && check_spread(input, object, out);
+}
+
 bool read_topology_spread(SnapshotInput& input, json::JsonValue list, PodSpec& out) {
-  if (!json::read_list(input, list, kSpreadFields, out.topology_spread)) return false;
-  std::size_t at = 0;
+  if (!input.expect(list, json::JsonKind::kArray)) return false;
   for (const json::JsonValue element : list.elements()) {
-    if (!check_spread(input, element, out.topology_spread[at++])) return false;
+    if (!read_spread(input, element, out.topology_spread.emplace_back())) return false;
   }
   return true;
 }

@@ -19,14 +19,24 @@ namespace muster::muster_v1 {
 [[nodiscard]] bool read_node_affinity(SnapshotInput& input, json::JsonValue object, NodeAffinity& out);
 [[nodiscard]] bool read_volume_node_affinity(SnapshotInput& input, json::JsonValue object, PodSpec& out);
 [[nodiscard]] bool read_tolerations(SnapshotInput& input, json::JsonValue list, std::vector<Toleration>& out);
-[[nodiscard]] bool read_toleration(SnapshotInput& input, json::JsonValue object, Toleration& out);
 [[nodiscard]] bool read_pod_affinity(SnapshotInput& input, json::JsonValue value, PodSpec& out);
 [[nodiscard]] bool read_pod_anti_affinity(SnapshotInput& input, json::JsonValue value, PodSpec& out);
-// Terms that are all required, of affinity or anti-affinity; and one that is preferred.
-[[nodiscard]] bool read_pod_terms(SnapshotInput& input, json::JsonValue list, std::vector<PodTerm>& out);
-[[nodiscard]] bool read_preferred_pod_term(SnapshotInput& input, json::JsonValue object, PreferredPodTerm& out);
 [[nodiscard]] bool read_topology_spread(SnapshotInput& input, json::JsonValue list, PodSpec& out);
 [[nodiscard]] bool read_taints(SnapshotInput& input, json::JsonValue list, std::vector<Taint>& out);
+
+// Single ones of lists of Kubernetes.
+[[nodiscard]] bool read_pod_term(SnapshotInput& input, json::JsonValue object, PodTerm& out);
+[[nodiscard]] bool read_spread(SnapshotInput& input, json::JsonValue object, SpreadConstraint& out);
+[[nodiscard]] bool read_taint(SnapshotInput& input, json::JsonValue object, Taint& out);
+
+// A toleration in the words of Kubernetes.
+struct WrittenToleration {
+  std::string_view key, value;
+  bool exists = false;
+  json::JsonValue effect;  // absent: any
+};
+[[nodiscard]] bool add_toleration(SnapshotInput& input, json::JsonValue culprit, const WrittenToleration& written,
+                                  std::vector<Toleration>& out);
 
 // A requirement on the labels of a node, or on a field, in the words of Kubernetes.
 struct WrittenRequirement {

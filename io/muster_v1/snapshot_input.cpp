@@ -82,6 +82,14 @@ bool SnapshotInput::find_resource(std::string_view name, json::JsonValue culprit
   return true;
 }
 
+bool SnapshotInput::sort_resources(std::vector<ResourceAmount>& amounts, json::JsonValue culprit) {
+  std::ranges::sort(amounts, {}, &ResourceAmount::resource);
+  const auto twice = std::ranges::adjacent_find(amounts, {}, &ResourceAmount::resource);
+  return twice == amounts.end() ||
+         fail(culprit, ErrorCode::kDuplicateKey,
+              "the resource " + std::string(snapshot.resource_names[twice->resource]) + " is there twice");
+}
+
 bool SnapshotInput::read_resource(const json::JsonMember& member, Rounding rounding, ResourceAmount& out) {
   if (!find_resource(member.key, member.value, out.resource)) return false;
   const QuantityUnit unit = out.resource == kCpu ? QuantityUnit::kThousandth : QuantityUnit::kOne;

@@ -56,6 +56,8 @@ struct SnapshotInput : json::Reading {
   [[nodiscard]] bool read_resources(json::JsonValue value, Rounding rounding, std::vector<ResourceAmount>& out);
   // One entry of the above.
   [[nodiscard]] bool read_resource(const json::JsonMember& member, Rounding rounding, ResourceAmount& out);
+  // Sorts amounts by resource. `culprit`: of the error if one is there twice.
+  [[nodiscard]] bool sort_resources(std::vector<ResourceAmount>& amounts, json::JsonValue culprit);
   // As the resource of this name is known; a new one gets the next index. `culprit`: of an error.
   [[nodiscard]] bool find_resource(std::string_view name, json::JsonValue culprit, ResourceIndex& out);
 };

@@ -109,5 +109,18 @@ TEST(ServeState, KubernetesObjectsTakeDeltasInTheFormOfASnapshot) {
   EXPECT_EQ(server.ask(post("/v1/state/delta", R"({"from":1,"to":2,"set":)" + pod("x") + "}")).status, 400);
 }
 
+// The state would have to keep what is held for it, and the delta might change that.
+TEST(ServeState, ObjectsThatCannotBeReadTakeNoDeltaInTheFormOfASnapshot) {
+  const Workplace place;
+  const Server server(place, {"--engine", "greedy"});
+  const std::string odd = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"odd","namespace":"a"},"spec":)"
+                          R"({"tolerations":[{"operator":"Exists","value":"x"}]}})";
+  ASSERT_EQ(server.ask(post("/v1/state", list_of(std::string(kNode) + "," + odd))).status, 200);
+  EXPECT_EQ(Json::parse(server.ask(post("/v1/solve", "")).body)["placements"].size(), 0U);
+  const auto refused = server.ask(post("/v1/state/delta", R"({"from":0,"to":1,"set":{"remarks":["r"]}})"));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(refused.body.find("pod a/odd: spec.tolerations[0]"), std::string::npos) << refused.body;
+}
+
 }  // namespace
 }  // namespace muster::cli

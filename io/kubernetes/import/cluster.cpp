@@ -41,7 +41,8 @@ bool ImportedCluster::read_budgets(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   muster_v1::SnapshotInput& out = visitor.out();
   return visitor.each_kept(
-      KubernetesKind::kDisruptionBudget, out.snapshot.disruption_budgets, "no pod that it may select can be evicted",
+      KubernetesKind::kDisruptionBudget, out.snapshot.disruption_budgets,
+      {"disruptionBudget", "no pod that it may select can be evicted"},
       [&](const auto& object, auto& entry) { return import_disruption_budget(in, object, out, entry); },
       [&](const auto& object, auto& entry) { set_unclear_budget(in, object, out, entry); });
 }
@@ -78,14 +79,30 @@ bool ImportedCluster::read_kueue(ObjectVisitor& visitor) {
   return are_read;
 }
 
+namespace {
+
+constexpr ObjectVisitor::Unclear kUnclearNode{"node", "nothing new is placed there"};
+
 // A node that cannot be read is there by its name, with the pods that run there.
+void set_unclear_node(const KubernetesObject& object, muster_v1::SnapshotInput& out, KubernetesNode& node,
+                      SnapshotNode& entry) {
+  node.labels = {};
+  node.cards = {};
+  node.is_unclear = true;
+  entry.name = out.keep(object.name);
+  entry.resources = {{kPods, kDefaultNodePods}};
+  entry.unschedulable = true;
+}
+
+}  // namespace
+
 bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
   muster_v1::SnapshotInput& out = visitor.out();
   const std::size_t nodes = visitor.items().of(KubernetesKind::kNode).size();
   nodes_.reserve(nodes);
   out.snapshot.nodes.reserve(nodes);
   return visitor.each_kept(
-      KubernetesKind::kNode, out.snapshot.nodes, "nothing new is placed there",
+      KubernetesKind::kNode, out.snapshot.nodes, kUnclearNode,
       [&](const auto& object, auto& entry) {
         node_names_.insert(object.name);
         node_pools_.add_node(member_of(object.metadata, "labels"));
@@ -93,14 +110,7 @@ bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
         node.object = &object;
         return import_node(visitor.reading(), devices_, out, node, entry);
       },
-      [&](const auto& object, auto& entry) {
-        nodes_.back().labels = {};
-        nodes_.back().cards = {};
-        nodes_.back().is_unclear = true;
-        entry.name = out.keep(object.name);
-        entry.resources = {{kPods, kDefaultNodePods}};
-        entry.unschedulable = true;
-      });
+      [&](const auto& object, auto& entry) { set_unclear_node(object, out, nodes_.back(), entry); });
 }
 
 bool ImportedCluster::check_parents(ObjectVisitor& visitor) const {
@@ -127,14 +137,18 @@ void ImportedCluster::add_topologies(Snapshot& out) const {
   }
 }
 
-bool ImportedCluster::settle_nodes(KubernetesReading& in, muster_v1::SnapshotInput& out) {
+bool ImportedCluster::settle_nodes(ObjectVisitor& visitor) {
   if (!changes_.has_any()) return true;
+  muster_v1::SnapshotInput& out = visitor.out();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].is_unclear) continue;
-    SnapshotNode entry;
+    SnapshotNode& entry = out.snapshot.nodes[i] = {};
+    const KubernetesObject& object = *nodes_[i].object;
     nodes_[i].tells_plain_gpus = changes_.plain_gpus;
-    if (!read_node(in, out, nodes_[i], entry)) return false;
-    out.snapshot.nodes[i] = std::move(entry);
+    if (read_node(visitor.reading(), out, nodes_[i], entry)) continue;
+    if (visitor.reading().strict) return visitor.fail(object.title());
+    visitor.warn(object, kUnclearNode);
+    set_unclear_node(object, out, nodes_[i], entry = {});
   }
   return true;
 }

@@ -46,7 +46,7 @@ class ImportedCluster {
   // The sections that other objects have a say in. Requires all groups and pods to be read.
   void add_topologies(Snapshot& out) const;
   // With changes of cards, the objects of nodes are read once more.
-  [[nodiscard]] bool settle_nodes(KubernetesReading& reading, muster_v1::SnapshotInput& out);
+  [[nodiscard]] bool settle_nodes(ObjectVisitor& visitor);
   // The queues that are not there yet; after the pods, which may use a queue that no object has.
   [[nodiscard]] bool add_queues(muster_v1::SnapshotInput& out);
 

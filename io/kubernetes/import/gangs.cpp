@@ -133,6 +133,7 @@ bool read_min_resources(SnapshotInput& out, json::JsonValue resources, SnapshotG
   for (const json::JsonMember member : resources.members()) {
     if (member.value.is(json::JsonKind::kNull) || is_quota_name(member.key)) continue;
     if (member.key == "nvidia.com/gpu" || member.key == "gpu") {
+      if (entry.min_resources_gpu > 0) return out.fail_duplicate(member.value, member.key);
       if (!out.read_amount(member.value, {QuantityUnit::kMillionth, Rounding::kUp}, entry.min_resources_gpu))
         return false;
       continue;
@@ -165,8 +166,7 @@ bool set_min_resources(SnapshotInput& out, const KubernetesGroup& group, Snapsho
       return false;
     }
   }
-  std::ranges::sort(entry.min_resources, {}, &ResourceAmount::resource);
-  return true;
+  return out.sort_resources(entry.min_resources, group.object);
 }
 
 TopologyRequest kept(SnapshotInput& out, const TopologyRequest& request) {
@@ -459,7 +459,7 @@ bool KubernetesGangs::add_to(SnapshotInput& out) const {
     entry = {};
     entry.name = out.keep(gang.name);
     entry.terms.queue = out.keep(gang.settled.queue, out.last.queue);
-    anomalies.tell({error.code, "gang", gang.name, reason_in(gang.group.object, error) + "; it is held"});
+    anomalies.tell({ErrorCode::kUnclear, "gang", gang.name, reason_in(gang.group.object, error) + "; it is held"});
     anomalies.held_gangs.push_back(entry.name);
   }
   return true;

@@ -183,22 +183,31 @@ class ObjectVisitor {
     });
   }
 
-  // Like each_added, but an object that fails has an entry that `set_unclear(object, entry)` fills, and a warning,
-  // which ends with `outcome`.
+  // Of the warning of an object of which something cannot be read: its kind in the format, and what is done about it.
+  struct Unclear {
+    std::string_view kind, outcome;
+  };
+  // Like each_added, but an object that fails has an entry that `set_unclear(object, entry)` fills, and a warning.
   template <class Entry, class Step, class SetUnclear>
-  [[nodiscard]] bool each_kept(KubernetesKind kind, std::vector<Entry>& list, std::string_view outcome, Step step,
+  [[nodiscard]] bool each_kept(KubernetesKind kind, std::vector<Entry>& list, const Unclear& told, Step step,
                                SetUnclear set_unclear) {
     return each(kind, [&](const KubernetesObject& object) {
       if (step(object, list.emplace_back())) return true;
       if (reading_.strict) return false;
       list.back() = {};
-      take_error();
-      std::string why = reading_.take_reason(object);
-      reading_.error = {ErrorCode::kUnclear, {}, std::move(why)};
-      reading_.warn(object, outcome);
+      warn(object, told);
       set_unclear(object, list.back());
       return true;
     });
+  }
+
+  // The error becomes a warning.
+  void warn(const KubernetesObject& object, const Unclear& told) {
+    take_error();
+    std::string why = reading_.take_reason(object);
+    reading_.warnings.push_back(
+        {ErrorCode::kUnclear, std::string(told.kind), object.full_name(), why.append("; ").append(told.outcome)});
+    reading_.with_paths = reading_.warnings.size() < Anomalies::kMostWarnings;
   }
 
   // Names the object in the error. Returns false.

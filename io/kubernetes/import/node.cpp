@@ -79,8 +79,7 @@ class NodeResources {
     }
     if (std::ranges::find(entry_.resources, kPods, &ResourceAmount::resource) == entry_.resources.end())
       entry_.resources.push_back({kPods, kDefaultNodePods});
-    std::ranges::sort(entry_.resources, {}, &ResourceAmount::resource);
-    return true;
+    return out_.sort_resources(entry_.resources, node_.object->value);
   }
 
  private:
@@ -132,6 +131,14 @@ class NodeResources {
   const KubernetesNode& node_;
   SnapshotNode& entry_;
 };
+
+bool add_taints(SnapshotInput& out, json::JsonValue taints, std::vector<Taint>& entries) {
+  for (const json::JsonValue taint : taints.elements()) {
+    out.passes_over_once = true;
+    if (!muster_v1::read_taint(out, taint, entries.emplace_back())) return false;
+  }
+  return true;
+}
 
 bool set_devices(SnapshotInput& out, const KubernetesObject& object, const Devices& devices, SnapshotNode& entry) {
   if (devices.count == 0) return true;
@@ -188,7 +195,7 @@ bool read_node(KubernetesReading& in, SnapshotInput& out, KubernetesNode& node, 
   entry.unschedulable = is_cordoned || !object.hold.always.why.empty();
   if (!NodeResources(out, node, entry).read(status[0], in.attach_limits, devices.count) ||
       !set_devices(out, object, devices, entry) || (node.labels && !out.read_labels(node.labels, entry.labels)) ||
-      (has_taints && !muster_v1::read_taints(out, spec[0], entry.taints))) {
+      (has_taints && !add_taints(out, spec[0], entry.taints))) {
     return false;
   }
   node.is_known = true;

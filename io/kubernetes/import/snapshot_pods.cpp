@@ -59,43 +59,54 @@ void add_own(SpecSignature& signature, KubernetesReading& in, const KubernetesPo
 
 bool SnapshotPods::add(const KubernetesPod& pod) {
   SnapshotPod entry;
-  if (!read(pod, entry)) {
-    InputError error =
-        out_.error.code == ErrorCode::kNone ? std::exchange(in_.error, {}) : std::exchange(out_.error, {});
+  if (read(pod, entry)) {
+    if (!pod.unclear.empty()) set_unclear(pod.unclear, entry);
+  } else {
+    const InputError error = take_error();
     if (in_.strict) {
-      in_.error = std::move(error);
+      in_.error = error;
       return false;
     }
-    add_unclear(pod, std::move(error));
-    return true;
+    entry = readable_part(pod);
+    set_unclear(reason_in(pod.source.object, error), entry);
+    out_.with_paths = in_.with_paths = out_.snapshot.anomalies.more == 0;
   }
-  if (pod.unclear.empty()) {
-    out_.snapshot.pods.push_back(std::move(entry));
-    return true;
-  }
-  muster_v1::hold_pod(out_, entry, pod.unclear);
-  if (muster_v1::holds_room(entry)) muster_v1::close_node_of(out_, entry);
-  out_.snapshot.anomalies.tell({ErrorCode::kUnclear, "pod", pod.full_name(), pod.unclear + "; its gang is held"});
   out_.snapshot.pods.push_back(std::move(entry));
   return true;
 }
 
-void SnapshotPods::add_unclear(const KubernetesPod& pod, InputError error) {
+InputError SnapshotPods::take_error() {
+  return out_.error.code == ErrorCode::kNone ? std::exchange(in_.error, {}) : std::exchange(out_.error, {});
+}
+
+void SnapshotPods::set_unclear(const std::string& why, SnapshotPod& out) {
+  muster_v1::hold_pod(out_, out, why);
+  if (muster_v1::holds_room(out)) muster_v1::close_node_of(out_, out);
+  out_.snapshot.anomalies.tell({ErrorCode::kUnclear, "pod", std::string(out.name), why + "; its gang is held"});
+}
+
+// Of its spec, what it requests; a running one accepts its node alone.
+SnapshotPod SnapshotPods::readable_part(const KubernetesPod& pod) {
   SnapshotPod entry;
   identify(pod, entry);
-  PodSpec unknown;
-  unknown.resources = {{kPods, 1}};
-  entry.spec = out_.specs.keep(std::move(unknown), out_.snapshot.pod_specs);
-  entry.node = out_.keep(pod.state.node);
-  entry.status = PodStatus::kPending;
-  if (!entry.node.empty())
-    entry.status = pod.state.status == PodStatus::kReleasing ? PodStatus::kReleasing : PodStatus::kRunning;
-  const std::string why = reason_in(pod.source.object, error);
-  muster_v1::hold_pod(out_, entry, why);
-  muster_v1::close_node_of(out_, entry);
-  out_.snapshot.anomalies.tell({error.code, "pod", pod.full_name(), why + "; its gang is held"});
-  out_.with_paths = in_.with_paths = out_.snapshot.anomalies.more == 0;
-  out_.snapshot.pods.push_back(std::move(entry));
+  PodSpec spec, requested;
+  if (read_requests(pod, requested) && read_gpus(pod, requested.gpu)) {
+    spec = std::move(requested);
+  } else {
+    spec.resources = {{kPods, 1}};
+  }
+  if (pod.state.is_on_node() && !read_terms(pod, {name_term({pod.state.node})}, spec.node_affinity.required.emplace()))
+    spec.node_affinity = {};
+  entry.spec = out_.specs.keep(std::move(spec), out_.snapshot.pod_specs);
+  if (!place(pod, entry)) {
+    entry.devices.clear();
+    if (entry.node.empty() && muster_v1::holds_room(entry)) entry.status = PodStatus::kGated;
+    if (!muster_v1::holds_room(entry)) entry.node = {};
+  }
+  if (!read_labels(pod, entry.labels)) entry.labels.clear();
+  set_rest(pod, entry);
+  static_cast<void>(take_error());
+  return entry;
 }
 
 void SnapshotPods::identify(const KubernetesPod& pod, SnapshotPod& out) {
@@ -110,13 +121,18 @@ void SnapshotPods::identify(const KubernetesPod& pod, SnapshotPod& out) {
 bool SnapshotPods::read(const KubernetesPod& pod, SnapshotPod& out) {
   identify(pod, out);
   if (!find_spec(pod, out.spec) || !place(pod, out) || !read_labels(pod, out.labels)) return false;
+  set_rest(pod, out);
+  return true;
+}
+
+// What cannot be wrong.
+void SnapshotPods::set_rest(const KubernetesPod& pod, SnapshotPod& out) {
   out.nominated_node = out_.keep(pod.state.nominated_node, out_.last.nominated);
   out.scheduler.binds_volumes = pod.volumes.has_unbound_claim;
   if (pod.constraints.scheduler != kDefaultScheduler)
     out.scheduler.name = out_.keep(pod.constraints.scheduler, out_.last.scheduler);
   set_owner(pod.owner.top, out);
   if (pod.membership.gang < 0) set_own_terms(pod, out);
-  return true;
 }
 
 // A pod with a gate of the cluster waits for that one first.
@@ -208,6 +224,8 @@ bool SnapshotPods::find_spec(const KubernetesPod& pod, PodSpecIndex& out) {
   }
   if (const auto known = out_.specs.find(signature)) {
     out = *known;
+    const auto ignored = ignored_.empty() ? ignored_.end() : ignored_.find(signature.text());
+    if (ignored != ignored_.end()) remark_on_tolerations(pod, ignored->second);
     return true;
   }
   PodSpec spec;
@@ -232,7 +250,7 @@ bool SnapshotPods::read_spec(const KubernetesPod& pod, const NodeTerm& of_gang, 
   }
   return read_pod_terms(constraints.affinity, out.affinity, out.preferred_affinity) &&
          read_pod_terms(constraints.anti_affinity, out.anti_affinity, out.preferred_anti_affinity) &&
-         (!constraints.topology_spread || muster_v1::read_topology_spread(out_, constraints.topology_spread, out));
+         read_spread(constraints.topology_spread, out.topology_spread);
 }
 
 bool SnapshotPods::read_requests(const KubernetesPod& pod, PodSpec& out) {
@@ -248,8 +266,7 @@ bool SnapshotPods::read_requests(const KubernetesPod& pod, PodSpec& out) {
     out.resources.push_back(amount);
   }
   if (!has_pods) out.resources.push_back({kPods, 1});
-  std::ranges::sort(out.resources, {}, &ResourceAmount::resource);
-  return true;
+  return out_.sort_resources(out.resources, pod.source.object);
 }
 
 bool SnapshotPods::read_gpus(const KubernetesPod& pod, GpuRequest& out) {
@@ -274,21 +291,28 @@ bool SnapshotPods::read_gpus(const KubernetesPod& pod, GpuRequest& out) {
 
 // Tolerations with unknown operators are left out: tolerating less is always safe.
 bool SnapshotPods::read_tolerations(const KubernetesPod& pod, json::JsonValue list, std::vector<Toleration>& out) {
+  static constexpr std::array<std::string_view, 4> kKeys = {"effect", "key", "operator", "value"};
   if (!list) return true;
   for (const json::JsonValue element : list.elements()) {
-    std::string_view op;
-    json::JsonValue written;
-    if (!in_.expect(element, json::JsonKind::kObject) || !in_.take(element, "operator", written) ||
-        !in_.text(written, op)) {
+    std::array<json::JsonValue, 4> found;
+    std::string_view key, op, value;
+    if (!in_.expect(element, json::JsonKind::kObject) || !in_.take(element, kKeys, found) || !in_.text(found[1], key) ||
+        !in_.text(found[2], op) || !in_.text(found[3], value)) {
       return false;
     }
     if (!op.empty() && op != "Exists" && op != "Equal") {
-      in_.remarks.add("a toleration with an operator other than Exists and Equal is ignored", pod.full_name());
-      continue;
+      ++ignored_[signature_.text()];
+      remark_on_tolerations(pod, 1);
+    } else if (!muster_v1::add_toleration(out_, element, {key, value, op == "Exists", found[0]}, out)) {
+      return false;
     }
-    if (!muster_v1::read_toleration(out_, element, out.emplace_back())) return false;
   }
   return true;
+}
+
+void SnapshotPods::remark_on_tolerations(const KubernetesPod& pod, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    in_.remarks.add("a toleration with an operator other than Exists and Equal is ignored", pod.full_name());
 }
 
 // What the pod asks of nodes, or Kueue's flavors in its place, and what its gang asks.
@@ -321,12 +345,39 @@ bool SnapshotPods::read_terms(const KubernetesPod& pod, const NodeTerms& terms, 
   return true;
 }
 
+// Keys of a term and of a constraint that the format has not are passed over, but not those of their selectors.
 bool SnapshotPods::read_pod_terms(const PodTermValues& terms, std::vector<PodTerm>& required,
                                   std::vector<PreferredPodTerm>& preferred) {
-  if (terms.required && !muster_v1::read_pod_terms(out_, terms.required, required)) return false;
-  return std::ranges::all_of(terms.preferred, [&](json::JsonValue term) {
-    return muster_v1::read_preferred_pod_term(out_, term, preferred.emplace_back());
-  });
+  static constexpr std::array<std::string_view, 2> kKeys = {"podAffinityTerm", "weight"};
+  const auto read_term = [&](json::JsonValue term, PodTerm& out) {
+    out_.passes_over_once = true;
+    return muster_v1::read_pod_term(out_, term, out);
+  };
+  if (terms.required) {
+    for (const json::JsonValue term : terms.required.elements()) {
+      if (!read_term(term, required.emplace_back())) return false;
+    }
+  }
+  for (const json::JsonValue term : terms.preferred) {
+    std::array<json::JsonValue, 2> found;
+    PreferredPodTerm& made = preferred.emplace_back();
+    std::int64_t weight = 0;
+    if (!in_.take(term, kKeys, found)) return false;
+    if (!found[0]) return in_.fail_missing(term, kKeys[0]);
+    if (!found[1]) return in_.fail_missing(term, kKeys[1]);
+    if (!in_.read_integer(found[1], 1, 100, weight) || !read_term(found[0], made.term)) return false;
+    made.weight = static_cast<std::int32_t>(weight);
+  }
+  return true;
+}
+
+bool SnapshotPods::read_spread(json::JsonValue list, std::vector<SpreadConstraint>& out) {
+  if (!list) return true;
+  for (const json::JsonValue constraint : list.elements()) {
+    out_.passes_over_once = true;
+    if (!muster_v1::read_spread(out_, constraint, out.emplace_back())) return false;
+  }
+  return true;
 }
 
 }  // namespace muster::kubernetes

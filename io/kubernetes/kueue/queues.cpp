@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "model/base/require.h"
 
@@ -274,7 +275,12 @@ bool KueueQueues::add_to(muster_v1::SnapshotInput& out) const {
       entry.gpu = gpus_of(queue);
       entry.cpu = resource_of(queue, kCpuName);
       entry.memory = resource_of(queue, kMemoryName);
-      if (!add_others(queue, out, entry)) return false;
+      if (add_others(queue, out, entry)) continue;
+      Anomalies& anomalies = out.snapshot.anomalies;
+      if (anomalies.strict) return false;
+      const InputError error = std::exchange(out.error, {});
+      anomalies.tell({error.code, "queue", queue.name, error.message + "; it is ignored, and its gangs wait"});
+      out.snapshot.queues.pop_back();
     }
   }
   return true;

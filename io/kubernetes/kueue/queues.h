@@ -68,7 +68,8 @@ class KueueQueues {
 
   bool empty() const { return queues_.empty(); }
   bool has(std::string_view written_name) const { return written_.contains(written_name); }
-  // Appends all of them to the snapshot. Errors are those of `out`: TooLarge.
+  // Appends them to the snapshot. Unless it is strict, a queue with an error is left out. Errors are those of `out`:
+  // TooLarge.
   [[nodiscard]] bool add_to(muster_v1::SnapshotInput& out) const;
 
  private:
