@@ -27,15 +27,15 @@ void SpecSignature::add(json::Reading& reading, json::JsonValue value) {
   text_.push_back(static_cast<char>(value.kind()));
   switch (value.kind()) {
     case json::JsonKind::kObject:
+      add(static_cast<std::int64_t>(value.size()));
       for (const json::JsonMember member : value.members()) {
         add(member.key);
         add(reading, member.value);
       }
-      text_.push_back('}');
       break;
     case json::JsonKind::kArray:
+      add(static_cast<std::int64_t>(value.size()));
       for (const json::JsonValue element : value.elements()) add(reading, element);
-      text_.push_back(']');
       break;
     case json::JsonKind::kString:
       add(value.string());
