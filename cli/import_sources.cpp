@@ -316,10 +316,7 @@ int print_imported(const json::JsonText& text, const kubernetes::KubernetesOptio
       text, options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
   if (!imported) return complain_of_import(imported.error(), "");
   if (remarks == Remarks::kTold) {
-    for (const Warning& warning : imported->anomalies.warnings) {
-      complain_of_import(is_remark(warning) ? escaped(remark_text(warning)) : "warning: " + warning_text(warning),
-                         kExitAnswered);
-    }
+    for (const Warning& warning : imported->anomalies.warnings) complain_of_import(told_text(warning), kExitAnswered);
   }
   return print(kubernetes::line_of(*std::move(imported)) += '\n', kExitAnswered);
 }

@@ -31,7 +31,7 @@ namespace {
 // Memory that a line has freed is kept for the next one: memory that is returned to the system comes back page by page,
 // each cleared, which took a quarter of a cycle with 10,000 nodes. The resident size stays that of the largest lines so
 // far. The first of it comes in large pages, where the kernel has them (madvise): a first line of 65,000 pods takes a
-// quarter less time. What is never used of it is address space only.
+// fifth less time. What is never used of it is address space only.
 void keep_memory() {
   constexpr int kLargestBlockFromHeap = 32 << 20, kNeverTrimmed = std::numeric_limits<int>::max(), kStep = 4 << 20;
   mallopt(M_MMAP_THRESHOLD, kLargestBlockFromHeap);

@@ -100,10 +100,7 @@ std::vector<std::string> remark_lines(const Anomalies& anomalies) {
   constexpr std::int64_t kMostWarnings = 10;
   std::vector<std::string> lines, odd;
   for (const Warning& warning : anomalies.warnings) {
-    if (is_remark(warning))
-      lines.push_back(escaped(remark_text(warning)));
-    else
-      odd.push_back("warning: " + warning_text(warning));
+    (is_remark(warning) ? lines : odd).push_back(told_text(warning));
   }
   const std::int64_t all = std::ssize(odd) + static_cast<std::int64_t>(anomalies.more);
   if (std::ssize(odd) > kMostWarnings) odd.resize(kMostWarnings);

@@ -4,7 +4,6 @@
 #include <limits>
 #include <string>
 
-#include "io/muster_v1/label_selector_text.h"
 #include "model/base/parallel.h"
 
 namespace muster::cli {

@@ -270,8 +270,7 @@ Answer import_answer(std::string_view text, const kubernetes::KubernetesOptions&
   }
   answer.text = kubernetes::line_of(*imported) + "\n";
   for (const Warning& warning : imported->anomalies.warnings) {
-    const std::string text = is_remark(warning) ? escaped(remark_text(warning)) : warning_text(warning);
-    answer.log += (answer.log.empty() ? "" : "\n") + text;
+    answer.log += (answer.log.empty() ? "" : "\n") + told_text(warning);
   }
   return answer;
 }

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/terminal.h"
-#include "io/muster_v1/label_selector_text.h"
 
 namespace muster::cli {
 namespace {

@@ -52,10 +52,13 @@ Result<KeptSnapshot> kept_snapshot_of(Result<SnapshotDelta> whole) {
 Result<KeptSnapshot> import_objects(const state::ClusterObjects& objects, const muster_v1::ReaderOptions& options) {
   Result<Snapshot> imported = kubernetes::import_kept(objects.kept(), objects.at_their_time(options.kubernetes));
   if (!imported) return imported.error();
-  for (const Warning& warning : imported->anomalies.warnings) {  // a delta might change what it is held for
+  const Anomalies& anomalies = imported->anomalies;  // a delta might change what is held for them
+  for (const Warning& warning : anomalies.warnings) {
     if (warning.code == ErrorCode::kUnclear)
       return InputError{warning.code, "$", warning.object + " " + warning.name + ": " + warning.message};
   }
+  if (!anomalies.held_gangs.empty())  // for one of the warnings that are not kept
+    return InputError{ErrorCode::kUnclear, "$", "gang " + std::string(anomalies.held_gangs.front()) + ": it is held"};
   SnapshotDelta delta;
   delta.set = *std::move(imported);
   delta.sets_time = delta.sets_policy = delta.sets_topology = delta.sets_remarks = true;

@@ -83,6 +83,10 @@ std::string warning_text(const Warning& warning) {
   return fmt::format("{} {}: {}", escaped(warning.object), escaped(warning.name), escaped(warning.message));
 }
 
+std::string told_text(const Warning& warning) {
+  return is_remark(warning) ? escaped(remark_text(warning)) : "warning: " + warning_text(warning);
+}
+
 bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
 
 std::size_t terminal_width(int file_descriptor) {

@@ -23,5 +23,7 @@ bool is_terminal(int file_descriptor);
 std::size_t terminal_width(int file_descriptor);
 // "pod ns/a: what is wrong with it".
 std::string warning_text(const Warning& warning);
+// A line for stderr: a remark as it is, a warning with what it is.
+std::string told_text(const Warning& warning);
 
 }  // namespace muster::cli

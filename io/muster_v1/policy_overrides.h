@@ -42,4 +42,10 @@ inline constexpr std::array<std::pair<std::string_view, bool Actions::*>, 5> kAc
      {"preempt", &Actions::preempt},
      {"stale", &Actions::stale}}};
 
+// A label selector in the syntax of kubectl: "team=infra,tier in (prod, edge),!spot".
+//
+// Requirements between commas: `key=value`, `key==value`, `key!=value`, `key in (a,b)`, `key notin (a,b)`, `key`,
+// `!key`. The selector's words are views of `text`. Errors: InvalidValue; the message names the requirement.
+Result<LabelSelector> parse_label_selector(std::string_view text);
+
 }  // namespace muster::muster_v1

@@ -36,7 +36,7 @@ void ImportedCluster::remark_on_pools(KubernetesRemarks& remarks) const {
               std::string(kKaiPoolLabel));
 }
 
-// A budget that cannot be read is included with its name and selector, and marked unclear.
+// A budget that cannot be read is there with its name and, as far as that can be read, its selector.
 bool ImportedCluster::read_budgets(ObjectVisitor& visitor) {
   KubernetesReading& in = visitor.reading();
   muster_v1::SnapshotInput& out = visitor.out();

@@ -89,20 +89,16 @@ class NodeResources {
       if (member.key == kGpuResource || member.value.is(json::JsonKind::kNull)) continue;
       ResourceAmount amount;
       if (!out_.read_resource(member, Rounding::kDown, amount)) return false;
-      if (find(amount.resource) != entry_.resources.end()) return out_.fail_duplicate(member.value, member.key);
       entry_.resources.push_back(amount);
     }
     return true;
   }
 
-  std::vector<ResourceAmount>::iterator find(ResourceIndex resource) {
-    return std::ranges::find(entry_.resources, resource, &ResourceAmount::resource);
-  }
-
   bool add(std::string_view resource, Amount amount) {
     ResourceIndex index;
     if (!out_.find_resource(resource, node_.object->value, index)) return false;
-    if (const auto known = find(index); known != entry_.resources.end()) entry_.resources.erase(known);
+    const auto known = std::ranges::find(entry_.resources, index, &ResourceAmount::resource);
+    if (known != entry_.resources.end()) entry_.resources.erase(known);
     entry_.resources.push_back({index, amount});
     return true;
   }

@@ -213,9 +213,9 @@ bool SnapshotPods::find_spec(const KubernetesPod& pod, PodSpecIndex& out) {
   }
   signature.add(pod.volumes.node_terms ? 1 : 0);
   if (pod.volumes.node_terms) add_terms(signature, *pod.volumes.node_terms);
-  for (const PodTermValues& terms : {constraints.affinity, constraints.anti_affinity}) {
-    signature.add(in_, terms.required);
-    add_all(signature, in_, terms.preferred);
+  for (const PodTermValues* terms : {&constraints.affinity, &constraints.anti_affinity}) {
+    signature.add(in_, terms->required);
+    add_all(signature, in_, terms->preferred);
   }
   signature.add(in_, constraints.topology_spread);
   for (const HostPort& port : constraints.host_ports) {

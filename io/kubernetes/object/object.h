@@ -205,7 +205,7 @@ struct KubernetesOptions {
   // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
   bool strict = true;
   bool remark_on_templates = true;        // each kind that creates pods, if it is not expanded
-  std::vector<std::string> remarks = {};  // on how the objects were read; the line has them first
+  std::vector<std::string> remarks = {};  // on how the objects were read; told before all others
 };
 
 // Sets what `options` say about single objects.

@@ -1,12 +1,11 @@
-#include "io/muster_v1/label_selector_text.h"
+
+#include "io/muster_v1/policy_overrides.h"
 
 #include <functional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "io/muster_v1/policy_overrides.h"
 
 namespace muster::muster_v1 {
 namespace {
