@@ -25,9 +25,10 @@ void bring_victims_back(PreemptionContext& context);
 
 // Rule Not in vain, once nothing more is placed: makes every eviction hold by right. Returns whether the state has
 // changed. Pods of gangs that may not evict a unit never count as a reason for its leaving. Where such pods took its
-// room, they change places with pods of gangs that have the right, or give way, and the unit comes back. A moved pod
-// comes home if all others find room next to it. Gangs that gave way are placed again if they fit. Cost: O(evictions x
-// pods on their nodes) if all hold by right, and a check of the rules for each that comes back.
+// room, they change places with pods of gangs that have the right; or the unit comes back, and they go elsewhere, if
+// need be in place of gangs that lose less, or give way. A moved pod comes home if all others find room next to it.
+// Gangs that gave way are placed again if they fit. Cost: O(evictions x pods on their nodes) if all hold by right, and
+// for each that comes back O(nodes + placed pods) for each pod in its way and a check of the rules.
 // Once asked to stop, evictions without a right may be left. `stop` may be empty.
 bool settle_rights(PreemptionContext& context, const StopRequest& stop);
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,13 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "heuristics/preemption/arrivals.h"
+#include "heuristics/preemption/evicted_units.h"
 #include "heuristics/preemption/settling.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "model/base/tuning.h"
-#include "model/problem/exceeded.h"
-#include "model/problem/gang_tree.h"
 
 namespace muster::preemption {
 
@@ -40,27 +39,23 @@ void append_new_pods(const ClusterState& state, GangIndex gang, std::vector<PodI
 class VictimRights {
  public:
   VictimRights(PreemptionContext& context, const StopRequest& stop)
-      : context_(context),
-        stop_(stop),
-        problem_(context.problem),
-        state_(context.state),
-        arrivals_(state_, context.ledger) {}
+      : context_(context), stop_(stop), problem_(context.problem), state_(context.state), units_(context) {}
 
   bool settle() {
     bool any = false;
     // What gives way may have been the reason for other evictions. Each round leaves fewer pods placed or away;
     // exchanges, which could go round in a circle, are as many at most as pods have left.
-    read_evictions();
-    exchanges_left_ = units_.size();
+    units_.read();
+    exchanges_left_ = units_.all().size();
     for (bool again = true; again && !is_stopped();) {
       again = false;
-      read_evictions();
+      units_.read();
       const auto note = [&](bool has_changed) {
-        if (has_changed) reclaims_.clear();
+        if (has_changed) units_.forget();
         again = again || has_changed;
       };
-      for (const auto& [pod, claimant] : arrivals_.moves()) note(bring_home(pod));
-      for (const Unit& unit : units_) {
+      for (const auto& [pod, claimant] : units_.arrivals().moves()) note(bring_home(pod));
+      for (const EvictedUnit& unit : units_.all()) {
         if (is_stopped()) break;
         note(settle(unit));
       }
@@ -83,46 +78,16 @@ class VictimRights {
  private:
   bool is_stopped() const { return stop_ && stop_(); }
 
-  // Pods of one gang that leave together: what is evicted of its minimum, or one pod beyond it. Those of one node
-  // follow each other.
-  struct Unit {
-    GangIndex gang;
-    std::span<const PodIndex> pods;
-  };
-
   // Whether every eviction holds by right: what was placed since may have brought a queue above its share.
   bool hold() {
-    reclaims_.clear();
-    return std::ranges::none_of(units_, [&](const Unit& unit) { return is_away(unit) && has_room(unit); });
-  }
-
-  void read_evictions() {
-    lost_.clear();
-    units_.clear();
-    std::vector<std::pair<PodIndex, GangIndex>> moves;
-    for (const PlannedEviction& eviction : context_.ledger.evictions()) {
-      if (eviction.reason == EvictionReason::kStale) continue;
-      if (state_.is_present(eviction.pod)) {
-        moves.emplace_back(eviction.pod, eviction.for_gang);
-      } else {
-        lost_.push_back(eviction.pod);
-      }
-    }
-    arrivals_.set_moves(std::move(moves));
-    const auto gang_of = [&](PodIndex pod) { return problem_.pods[pod].gang; };
-    std::ranges::stable_sort(lost_, {}, [&](PodIndex pod) { return std::pair(gang_of(pod), problem_.pods[pod].node); });
-    for (std::span<const PodIndex> left = lost_; !left.empty();) {
-      const GangIndex gang = gang_of(left.front());
-      const auto end = std::ranges::find_if(left, [&](PodIndex pod) { return gang_of(pod) != gang; });
-      const std::size_t together = is_satisfied(state_, gang) ? 1 : static_cast<std::size_t>(end - left.begin());
-      units_.push_back({gang, left.first(together)});
-      left = left.subspan(together);
-    }
+    units_.forget();
+    return std::ranges::none_of(units_.all(),
+                                [&](const EvictedUnit& unit) { return units_.is_away(unit) && units_.has_room(unit); });
   }
 
   // Whether anything has changed. The devices of what arrived there may have been the only obstacle.
   bool bring_home(PodIndex moved) {
-    if (!state_.is_present(moved) || is_home(state_, moved) || is_surely_out(moved)) return false;
+    if (!state_.is_present(moved) || is_home(state_, moved) || units_.is_surely_out(moved)) return false;
     const auto before = state_.checkpoint();
     state_.take(moved);
     if (put_back(state_, context_.bounds, moved)) {
@@ -130,7 +95,7 @@ class VictimRights {
       state_.rollback(before);
       state_.take(moved);
     }
-    if (fits_with_other_devices(moved)) {
+    if (units_.fits_with_other_devices(moved)) {
       state_.take(moved);
       if (put_back(state_, context_.bounds, moved) && context_.rules_hold()) return true;
     }
@@ -138,34 +103,32 @@ class VictimRights {
     return false;
   }
 
-  bool is_away(const Unit& unit) const {
-    return std::ranges::none_of(unit.pods, [&](PodIndex pod) { return state_.is_present(pod); });
-  }
-
   // Whether anything has changed.
-  bool settle(const Unit& unit) {
-    if (!is_away(unit) || !has_room(unit) || !could_have_stayed(unit)) return false;
-    const std::vector<PodIndex> others = others_on_nodes_of(unit);
-    for (const PodIndex other : others) {
-      if (change_places(unit, other)) return true;
-    }
+  bool settle(const EvictedUnit& unit) {
+    if (!units_.is_away(unit) || !units_.has_room(unit) || !could_have_stayed(unit)) return false;
+    const std::vector<PodIndex> others = units_.others_on_nodes_of(unit);
+    if (change_places(unit, others)) return true;
     std::set<GangIndex> near;
     for (const PodIndex other : others) {
-      arrivals_.any_claimant(other, [&](GangIndex gang) {
+      units_.arrivals().any_claimant(other, [&](GangIndex gang) {
         near.insert(gang);
         return false;
       });
     }
+    // A gang that could give way may have many more pods than those in the way.
     const std::vector<GangIndex> least_first = by_loss(with_queues_of(near, unit));
-    const auto gives_way = [&](GangIndex gang) { return give_back(unit, {gang}); };
-    const auto has_no_right = [&](GangIndex gang) { return !may_evict(gang, unit); };
-    return std::ranges::any_of(least_first, gives_way) || give_back(unit, {near.begin(), near.end()}) ||
-           give_back(unit, placed_gangs(has_no_right)) || give_back(unit, placed_gangs([](GangIndex) { return true; }));
+    const auto found = std::ranges::find_if(least_first, [&](GangIndex gang) { return could_give_back(unit, gang); });
+    const bool is_found = found != least_first.end();
+    if (move_away(unit, others, is_found ? std::optional(loss_of(*found)) : std::nullopt)) return true;
+    if (is_found) return give_back(unit, {*found});
+    const auto has_no_right = [&](GangIndex gang) { return !units_.may_evict(gang, unit); };
+    return give_back(unit, {near.begin(), near.end()}) || give_back(unit, placed_gangs(has_no_right)) ||
+           give_back(unit, placed_gangs([](GangIndex) { return true; }));
   }
 
   // And a few gangs placed in their queues, those that lose least: without one of them, the others may be within the
   // share again, and reclaim.
-  std::set<GangIndex> with_queues_of(std::set<GangIndex> gangs, const Unit& unit) const {
+  std::set<GangIndex> with_queues_of(std::set<GangIndex> gangs, const EvictedUnit& unit) const {
     if (!problem_.snapshot->policy.actions.reclaim) return gangs;
     std::set<QueueIndex> queues;
     for (const GangIndex gang : gangs) queues.insert(problem_.gangs[gang].queue);
@@ -179,175 +142,84 @@ class VictimRights {
     return gangs;
   }
 
-  // What the plan places of them, the lowest priority first, then the least work.
+  // What the plan places of a gang: the lower, the less is lost if it gives way.
+  using Loss = std::pair<std::int32_t, Work>;  // its priority; work
+  Loss loss_of(GangIndex gang) const {
+    std::vector<PodIndex> pods;
+    append_new_pods(state_, gang, pods);
+    Work work = 0;
+    for (const PodIndex pod : pods) work += problem_.pods[pod].weighted_work;
+    return {problem_.gangs[gang].priority, work};
+  }
   std::vector<GangIndex> by_loss(const std::set<GangIndex>& gangs) const {
-    std::vector<std::tuple<std::int32_t, Work, GangIndex>> losses;
-    for (const GangIndex gang : gangs) {
-      std::vector<PodIndex> pods;
-      append_new_pods(state_, gang, pods);
-      Work work = 0;
-      for (const PodIndex pod : pods) work += problem_.pods[pod].weighted_work;
-      losses.emplace_back(problem_.gangs[gang].priority, work, gang);
-    }
+    std::vector<std::pair<Loss, GangIndex>> losses;
+    for (const GangIndex gang : gangs) losses.emplace_back(loss_of(gang), gang);
     std::ranges::sort(losses);
     std::vector<GangIndex> sorted;
-    for (const auto& [priority, work, gang] : losses) sorted.push_back(gang);
+    for (const auto& [loss, gang] : losses) sorted.push_back(gang);
     return sorted;
   }
 
-  bool is_protected(const Unit& unit, PodIndex pod, GangIndex claimant, EvictionReason reason) const {
-    const Nanoseconds least = context_.rules.min_runtime(claimant, unit.gang, reason);
-    if (problem_.pods[pod].run_time >= least || is_satisfied(state_, unit.gang)) return false;
-    const auto is_young = [&](PodIndex other) {
-      return problem_.pods[other].run_time < least && std::ranges::find(unit.pods, other) != unit.pods.end();
-    };
-    return !meets_minimum(problem_, problem_.gangs[unit.gang], [&](PodIndex other) {
-      const PodStatus status = problem_.pods[other].status;
-      return status == PodStatus::kSucceeded || (status == PodStatus::kRunning && !is_young(other));
-    });
-  }
-
-  // For any of these pods of the unit.
-  bool may_evict(GangIndex claimant, const Unit& unit, std::span<const PodIndex> pods) const {
-    if (claimant == unit.gang) return true;
-    if (claimant.is_none() || !has_new_pod(state_, claimant)) return false;
-    const Actions& actions = problem_.snapshot->policy.actions;
-    const auto is_open = [&](EvictionReason reason) {
-      return std::ranges::any_of(pods, [&](PodIndex pod) { return !is_protected(unit, pod, claimant, reason); });
-    };
-    return (actions.preempt && context_.rules.may_preempt(claimant, unit.gang) && is_open(EvictionReason::kPreempt)) ||
-           (actions.reclaim && may_reclaim(claimant, unit.gang) && is_open(EvictionReason::kReclaim));
-  }
-
-  bool may_evict(GangIndex claimant, const Unit& unit) const { return may_evict(claimant, unit, unit.pods); }
-
-  // Of a victim that is preemptible, its queue decides.
-  bool may_reclaim(GangIndex claimant, GangIndex victim) const {
-    if (problem_.gangs[claimant].preemption_policy == PreemptionPolicy::kNever) return false;
-    const auto [known, is_new] =
-        reclaims_.try_emplace({context_.rules.claimant_kind(claimant), problem_.gangs[victim].queue}, false);
-    if (is_new) known->second = context_.rules.has_reclaimed_by_right(state_, claimant, victim);
-    return known->second;
-  }
-
-  // Whether the arrived pod was placed for a gang that may evict one of the unit's pods that ran there.
-  bool counts(const Unit& unit, std::span<const PodIndex> ran_there, PodIndex arrival) const {
-    return arrivals_.any_claimant(arrival, [&](GangIndex claimant) { return may_evict(claimant, unit, ran_there); });
-  }
-
-  // The arrivals there that do not count.
-  std::vector<PodIndex> others_on_nodes_of(const Unit& unit) const {
-    std::vector<PodIndex> others;
-    for (std::span<const PodIndex> left = unit.pods; !left.empty();) {
-      const NodeIndex node = problem_.pods[left.front()].node;
-      const auto end = std::ranges::find_if(left, [&](PodIndex pod) { return problem_.pods[pod].node != node; });
-      const std::span<const PodIndex> here(left.begin(), end);
-      std::ranges::copy_if(state_.pods_on(node), std::back_inserter(others),
-                           [&](PodIndex other) { return arrivals_.is_arrival(other) && !counts(unit, here, other); });
-      left = left.subspan(here.size());
-    }
-    return others;
-  }
-
-  // Whether neither the node where it ran nor, if nothing there shares devices, its idle devices have room for the pod.
-  bool is_surely_out(PodIndex pod) const {
-    const NodeIndex node = problem_.pods[pod].node;
-    const PodClass& pod_class = problem_.class_of(pod);
-    if (state_.node_of(pod) == node) return false;
-    if (is_exceeded(problem_.class_of(node)) || problem_.host_port_count() > 0) return false;  // see has_room_at_home
-    if (!fit::capacity(room_of(state_, node), pod_class)) return true;
-    const auto shares = [&](PodIndex other) {
-      const GpuRequest& gpu = problem_.class_of(other).gpu;
-      return gpu.devices > 0 && gpu.kind != GpuRequestKind::kWhole;
-    };
-    return state_.idle_devices(node) < pod_class.gpu.devices && pod_class.gpu.kind == GpuRequestKind::kWhole &&
-           std::ranges::none_of(state_.pods_on(node), shares);
-  }
-
-  // Where it was, next to what stays and to the arrivals that count, wherever on its nodes these take their devices.
-  bool has_room(const Unit& unit) {
-    const std::vector<PodIndex> others = others_on_nodes_of(unit);
-    if (others.empty() && std::ranges::any_of(unit.pods, [&](PodIndex pod) { return is_surely_out(pod); }))
-      return false;
-    const auto before = state_.checkpoint();
-    for (const PodIndex other : others) state_.take(other);
-    const bool fits = std::ranges::all_of(unit.pods, [&](PodIndex pod) {
-      if (!has_room_at_home(state_, pod) && !fits_with_other_devices(pod)) return false;
-      const Place home = snapshot_place(problem_, pod);
-      if (!state_.is_present(pod)) state_.put(pod, home.node, home.devices);
-      return true;
-    });
-    state_.rollback(before);
-    return fits;
-  }
-
-  // Puts the pod at home, and then the arrivals of its node that have devices on others: those that take most of one
-  // first, each on the fullest with room for it. False: the state is to be rolled back.
-  bool fits_with_other_devices(PodIndex pod) {
-    const Place home = snapshot_place(problem_, pod);
-    const NodeClass& node_class = problem_.class_of(home.node);
-    const auto units_of = [&](PodIndex other) { return share_units(problem_.class_of(other), node_class); };
-    if (home.devices.empty()) return false;
-    std::vector<PodIndex> arrivals;
-    for (const PodIndex other : state_.pods_on(home.node)) {
-      if (arrivals_.is_arrival(other) && problem_.class_of(other).gpu.devices > 0) arrivals.push_back(other);
-    }
-    for (const PodIndex other : arrivals) state_.take(other);
-    if (!has_room_at_home(state_, pod)) return false;
-    state_.put(pod, home.node, home.devices);
-    std::ranges::sort(arrivals,
-                      [&](PodIndex a, PodIndex b) { return std::pair(-units_of(a), a) < std::pair(-units_of(b), b); });
-    return std::ranges::all_of(arrivals, [&](PodIndex other) {
-      const PodClass& pod_class = problem_.class_of(other);
-      const Room room = room_of(state_, home.node);
-      const std::optional<DeviceList> devices = choose_devices(room, problem_, pod_class, home.node);
-      if (!devices || !fit::capacity(room, pod_class)) return false;
-      state_.put(other, home.node, *devices);
-      return true;
-    });
-  }
-
-  // Nothing but capacity and filters, which equal pods share, depends on which of the two is where.
+  // Nothing but capacity and filters depends on which node the pod is on.
   bool is_free_to_change(PodIndex pod) const {
     const PodClass& pod_class = problem_.class_of(pod);
-    if (!fit::is_pending(problem_.pods[pod]) || pod_class.has_ordered_rules() ||
-        !pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty())
+    if (pod_class.has_ordered_rules() || !pod_class.anti_affinity_owned.empty() ||
+        !pod_class.anti_affinity_matched.empty())
       return false;
     const auto is_bound = [&](GroupIndex group) { return !problem_.groups[group].required_level.is_none(); };
     return std::ranges::none_of(problem_.gangs[problem_.pods[pod].gang].groups, is_bound);
   }
 
-  // With pods of gangs that may evict the unit, all on one other node: with an equal pod if there is one, else with the
-  // largest ones; nodes that no pod leaves come first. The unit then has to leave, and so have those that did before on
-  // either node.
-  bool change_places(const Unit& unit, PodIndex other) {
-    if (exchanges_left_ == 0 || !is_free_to_change(other)) return false;
+  // On one node of the unit, where least has to, arrivals without a right to its room change places with others that
+  // have one, until it has to leave.
+  bool change_places(const EvictedUnit& unit, const std::vector<PodIndex>& others) {
+    if (exchanges_left_ == 0) return false;
+    std::map<NodeIndex, std::vector<PodIndex>> by_node;
+    for (const PodIndex other : others) by_node[state_.node_of(other)].push_back(other);
+    std::vector<std::pair<std::size_t, NodeIndex>> order;
+    for (const auto& [node, pods] : by_node) order.emplace_back(pods.size(), node);
+    std::ranges::sort(order);
+    const bool has_changed = std::ranges::any_of(order, [&](const auto& entry) {
+      const auto before = state_.checkpoint();
+      for (const PodIndex other : by_node[entry.second]) {
+        if (is_stopped()) break;
+        if (change_place(unit, other) && !units_.has_room(unit) && context_.rules_hold()) return true;
+      }
+      state_.rollback(before);
+      return false;
+    });
+    if (has_changed) --exchanges_left_;
+    return has_changed;
+  }
+
+  // With new pods of gangs that may evict the unit, all on one other node: with an equal pod if there is one, else with
+  // the largest ones; nodes that no pod leaves come first. What had to leave either node still has to.
+  bool change_place(const EvictedUnit& unit, PodIndex other) {
+    if (!is_free_to_change(other)) return false;
     const auto is_equal = [&](PodIndex pod) { return problem_.pods[pod].pod_class == problem_.pods[other].pod_class; };
     std::map<NodeIndex, std::vector<PodIndex>> by_node;
     for (const PodIndex pod : problem_.pods.indices()) {
-      if (state_.is_present(pod) && state_.node_of(pod) != state_.node_of(other) && is_free_to_change(pod) &&
-          may_evict(problem_.pods[pod].gang, unit))
+      if (is_new(state_, pod) && state_.node_of(pod) != state_.node_of(other) && is_free_to_change(pod) &&
+          units_.may_evict(problem_.pods[pod].gang, unit) && !is_of(unit, state_.node_of(pod)))
         by_node[state_.node_of(pod)].push_back(pod);
     }
     std::vector<std::tuple<bool, bool, NodeIndex>> order;
     for (auto& [node, pods] : by_node) {
       std::ranges::stable_sort(
           pods, {}, [&](PodIndex pod) { return std::pair(!is_equal(pod), -problem_.pods[pod].weighted_work); });
-      order.emplace_back(!is_equal(pods.front()), !units_on(node).empty(), node);
+      order.emplace_back(!is_equal(pods.front()), !units_.left(node).empty(), node);
     }
     std::ranges::sort(order);
     if (order.size() > kTuning.heuristics.tried) order.resize(kTuning.heuristics.tried);
     return std::ranges::any_of(order, [&](const auto& entry) {
       const NodeIndex node = std::get<NodeIndex>(entry);
       const auto before = state_.checkpoint();
-      std::vector<const Unit*> leaving = units_on(node);
-      std::ranges::copy(units_on(state_.node_of(other)), std::back_inserter(leaving));
-      std::erase_if(leaving, [&](const Unit* one) { return has_room(*one); });
-      if (exchange(other, by_node[node]) && !has_room(unit) &&
-          std::ranges::none_of(leaving, [&](const Unit* one) { return has_room(*one); }) && context_.rules_hold()) {
-        --exchanges_left_;
+      std::vector<const EvictedUnit*> leaving = units_.left(node);
+      std::ranges::copy(units_.left(state_.node_of(other)), std::back_inserter(leaving));
+      std::erase_if(leaving, [&](const EvictedUnit* one) { return units_.has_room(*one); });
+      if (exchange(other, by_node[node]) &&
+          std::ranges::none_of(leaving, [&](const EvictedUnit* one) { return units_.has_room(*one); }))
         return true;
-      }
       state_.rollback(before);
       return false;
     });
@@ -358,7 +230,7 @@ class VictimRights {
   bool exchange(PodIndex pod, std::span<const PodIndex> others) {
     const NodeIndex here = state_.node_of(pod), there = state_.node_of(others.front());
     const auto put = [&](PodIndex which, NodeIndex node) {
-      if (!can_place(state_, context_.bounds, which, node)) return false;
+      if (node == problem_.pods[which].node || !can_place(state_, context_.bounds, which, node)) return false;
       state_.put(which, node, *choose_devices(room_of(state_, node), problem_, problem_.class_of(which), node));
       return true;
     };
@@ -371,16 +243,6 @@ class VictimRights {
     return std::ranges::all_of(others.first(taken), [&](PodIndex other) { return put(other, here); });
   }
 
-  // That are away from it, with pods of them on other nodes or not.
-  std::vector<const Unit*> units_on(NodeIndex node) const {
-    std::vector<const Unit*> units;
-    for (const Unit& unit : units_) {
-      const auto ran_here = [&](PodIndex pod) { return problem_.pods[pod].node == node; };
-      if (is_away(unit) && std::ranges::any_of(unit.pods, ran_here)) units.push_back(&unit);
-    }
-    return units;
-  }
-
   std::vector<GangIndex> placed_gangs(const std::function<bool(GangIndex)>& counts) const {
     std::vector<GangIndex> gangs;
     for (const GangIndex gang : problem_.gangs.indices()) {
@@ -389,28 +251,126 @@ class VictimRights {
     return gangs;
   }
 
-  // Takes its new pods away; what was moved for it alone goes home. False: that does not fit.
-  bool give_way(const std::vector<GangIndex>& gangs) {
+  // Takes their new pods away; what was moved for them alone goes home, or if that does not fit, off the unit's nodes.
+  // False: not even that is possible.
+  bool give_way(const std::vector<GangIndex>& gangs, const EvictedUnit& unit) {
     const std::set<GangIndex> giving_way(gangs.begin(), gangs.end());
     const std::vector<PodIndex> moved =
-        arrivals_.moved_for_none([&](GangIndex gang) { return !giving_way.contains(gang); });
+        units_.arrivals().moved_for_none([&](GangIndex gang) { return !giving_way.contains(gang); });
     std::vector<PodIndex> leaving = moved;
     for (const GangIndex gang : gangs) append_new_pods(state_, gang, leaving);
     for (const PodIndex pod : leaving) state_.take(pod);
-    return std::ranges::all_of(moved, [&](PodIndex pod) { return put_back(state_, context_.bounds, pod); });
+    const auto is_home_again = [&](PodIndex pod) { return put_back(state_, context_.bounds, pod); };
+    return std::ranges::all_of(moved, [&](PodIndex pod) { return is_home_again(pod) || put_off(pod, unit); });
   }
 
-  bool comes_back(const Unit& unit) {
+  // Where the fewest devices are idle.
+  bool put_off(PodIndex pod, const EvictedUnit& unit) {
+    if (!is_free_to_change(pod)) return false;
+    std::optional<NodeIndex> best;
+    for (const NodeIndex node : problem_.nodes.indices()) {
+      if (node == problem_.pods[pod].node || is_of(unit, node)) continue;
+      if (best && state_.idle_devices(*best) <= state_.idle_devices(node)) continue;
+      if (can_place(state_, context_.bounds, pod, node)) best = node;
+    }
+    if (!best) return false;
+    put(pod, *best);
+    return true;
+  }
+
+  // The unit comes back, and what was in its way goes elsewhere, if need be in place of gangs that lose less, all
+  // together, than `most` (none: whatever that is). False: nothing has changed.
+  bool move_away(const EvictedUnit& unit, std::vector<PodIndex> others, const std::optional<Loss>& most) {
+    if (!std::ranges::all_of(others, [&](PodIndex other) { return is_free_to_change(other); })) return false;
+    const auto before = state_.checkpoint();
+    std::set<GangIndex> staying;
+    for (const PodIndex other : others) {
+      staying.insert(problem_.pods[other].gang);
+      state_.take(other);
+    }
+    std::ranges::stable_sort(others, std::greater(),
+                             [&](PodIndex other) { return problem_.pods[other].weighted_work; });
+    std::vector<GangIndex> gangs;
+    std::optional<Loss> left = most;
+    const auto goes_elsewhere = [&](PodIndex other) {
+      return put_off(other, unit) || put_in_place_of(other, unit, staying, left, gangs);
+    };
+    if (comes_back(unit) && std::ranges::all_of(others, goes_elsewhere) && context_.rules_hold()) {
+      units_.forget();
+      gave_way_.insert(gave_way_.end(), gangs.begin(), gangs.end());
+      return true;
+    }
+    state_.rollback(before);
+    return false;
+  }
+
+  // Of gangs whose loss, all together, is the least of any node, and below `most`, of which it is taken.
+  bool put_in_place_of(PodIndex pod, const EvictedUnit& unit, const std::set<GangIndex>& staying,
+                       std::optional<Loss>& most, std::vector<GangIndex>& gangs) {
+    std::optional<std::pair<Loss, NodeIndex>> best;
+    std::vector<GangIndex> giving_way;
+    for (const NodeIndex node : problem_.nodes.indices()) {
+      if (is_stopped()) return false;
+      if (is_of(unit, node) || node == problem_.pods[pod].node) continue;
+      std::set<GangIndex> on_node;
+      for (const PodIndex other : state_.pods_on(node))
+        if (is_new(state_, other) && !staying.contains(problem_.pods[other].gang))
+          on_node.insert(problem_.pods[other].gang);
+      const auto before = state_.checkpoint();
+      Loss loss{std::numeric_limits<std::int32_t>::min(), 0};
+      std::vector<GangIndex> leaving;
+      for (const GangIndex gang : by_loss(on_node)) {
+        const Loss of_gang = loss_of(gang);
+        loss = {std::max(loss.first, of_gang.first), loss.second + of_gang.second};
+        if ((most && loss >= *most) || (best && loss >= best->first)) break;
+        take_new_pods(gang);
+        leaving.push_back(gang);
+        if (!can_place(state_, context_.bounds, pod, node)) continue;
+        best.emplace(loss, node);
+        giving_way = leaving;
+        break;
+      }
+      state_.rollback(before);
+    }
+    if (!best) return false;
+    for (const GangIndex gang : giving_way) take_new_pods(gang);
+    gangs.insert(gangs.end(), giving_way.begin(), giving_way.end());
+    if (most) most->second -= best->first.second;
+    put(pod, best->second);
+    return true;
+  }
+
+  void take_new_pods(GangIndex gang) {
+    std::vector<PodIndex> pods;
+    append_new_pods(state_, gang, pods);
+    for (const PodIndex pod : pods) state_.take(pod);
+  }
+
+  // Requires that it may be placed there.
+  void put(PodIndex pod, NodeIndex node) {
+    state_.put(pod, node, *choose_devices(room_of(state_, node), problem_, problem_.class_of(pod), node));
+  }
+
+  bool is_of(const EvictedUnit& unit, NodeIndex node) const {
+    return std::ranges::any_of(unit.pods, [&](PodIndex pod) { return problem_.pods[pod].node == node; });
+  }
+
+  void undo(ClusterState::Checkpoint before) {
+    state_.rollback(before);
+    units_.forget();
+  }
+
+  bool comes_back(const EvictedUnit& unit) {
     return std::ranges::all_of(unit.pods, [&](PodIndex pod) {
       return put_back(state_, context_.bounds, pod) ||
-             (fits_with_other_devices(pod) && (state_.take(pod), put_back(state_, context_.bounds, pod)));
+             (units_.fits_with_other_devices(pod) && (state_.take(pod), put_back(state_, context_.bounds, pod)));
     });
   }
 
   // Next to the part by right, which the limits of queues, too, and what its gangs want free may keep it from.
-  bool could_have_stayed(const Unit& unit) {
-    const auto has_right = [&](GangIndex gang) { return may_evict(gang, unit); };
-    std::vector<PodIndex> others = arrivals_.moved_for_none(has_right);
+  bool could_have_stayed(const EvictedUnit& unit) {
+    const auto has_right = [&](GangIndex gang) { return units_.may_evict(gang, unit); };
+    std::vector<PodIndex> others = units_.arrivals().moved_for_none(has_right);
     const std::vector<GangIndex> by_right = placed_gangs(has_right);
     for (const GangIndex gang : placed_gangs(std::not_fn(has_right))) append_new_pods(state_, gang, others);
     const auto before = state_.checkpoint();
@@ -421,17 +381,24 @@ class VictimRights {
     return could;
   }
 
-  // Once these gangs have given way, the unit comes back, unless others keep it out now by right; or nothing changes.
-  bool give_back(const Unit& unit, const std::vector<GangIndex>& giving_way) {
+  bool could_give_back(const EvictedUnit& unit, GangIndex giving_way) {
     const auto before = state_.checkpoint();
-    const bool is_free = give_way(giving_way);
-    reclaims_.clear();
-    if (is_free && (!has_room(unit) || comes_back(unit)) && context_.rules_hold()) {
+    if (!give_back(unit, {giving_way})) return false;
+    gave_way_.pop_back();
+    undo(before);
+    return true;
+  }
+
+  // Once these gangs have given way, the unit comes back, unless others keep it out now by right; or nothing changes.
+  bool give_back(const EvictedUnit& unit, const std::vector<GangIndex>& giving_way) {
+    const auto before = state_.checkpoint();
+    const bool is_free = give_way(giving_way, unit);
+    units_.forget();
+    if (is_free && (!units_.has_room(unit) || comes_back(unit)) && context_.rules_hold()) {
       gave_way_.insert(gave_way_.end(), giving_way.begin(), giving_way.end());
       return true;
     }
-    state_.rollback(before);
-    reclaims_.clear();
+    undo(before);
     return false;
   }
 
@@ -439,11 +406,7 @@ class VictimRights {
   const StopRequest& stop_;
   const Problem& problem_;
   ClusterState& state_;
-  std::vector<PodIndex> lost_;  // of all units
-  std::vector<Unit> units_;
-  Arrivals arrivals_;
-  // Whether claimants of one kind may reclaim from a queue; until the state changes.
-  mutable std::map<std::pair<std::uint64_t, QueueIndex>, bool> reclaims_;
+  EvictedUnits units_;
   std::vector<GangIndex> gave_way_;
   std::size_t exchanges_left_ = 0;
 };

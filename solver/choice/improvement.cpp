@@ -159,46 +159,76 @@ BoundSearch::BoundSearch(Incumbent& incumbent, const Neighbourhoods& neighbourho
     : incumbent_(incumbent),
       neighbourhoods_(neighbourhoods),
       deadline_(deadline),
-      end_(deadline),
       defects_(defects),
-      tries_(incumbent.levels().size(), 0) {}
+      has_asked_above_(incumbent.levels().size(), false),
+      tries_(incumbent.levels().size(), 0),
+      task_{.end = deadline} {}
 
 bool BoundSearch::is_settled() const { return is_settled_in(incumbent_); }
 
 bool BoundSearch::is_stale() const {
-  const auto end = given_.begin() + static_cast<std::ptrdiff_t>(level_);
-  return incumbent_.is_proven(level_) || !std::equal(given_.begin(), end, incumbent_.values().begin());
+  const auto end = task_.given.begin() + static_cast<std::ptrdiff_t>(task_.level);
+  return incumbent_.is_proven(task_.level) || !std::equal(task_.given.begin(), end, incumbent_.values().begin());
 }
 
-const cbc::Question* BoundSearch::next() {
-  if (is_settled() || is_stuck_ || deadline_.passed() || defects_.size() >= kMostDefects) return nullptr;
+std::size_t BoundSearch::next_level() const {
   // A level that is not raised would be held at less than it can have.
   const std::size_t end = std::min(incumbent_.raised() + 1, tries_.size());
   std::size_t least = tries_.size();
   for (std::size_t level = 0; level < end; ++level)
     if (!incumbent_.is_proven(level) && (least == tries_.size() || tries_[level] < tries_[least])) least = level;
-  level_ = least == tries_.size() ? incumbent_.first_open() : least;
-  given_ = incumbent_.values();
-  whole_ = sub_model(incumbent_, neighbourhoods_.all(), level_, Aim::kBest);
-  question_ = {whole_.milp, {}};
+  return least == tries_.size() ? incumbent_.first_open() : least;
+}
+
+const cbc::Question* BoundSearch::next() {
+  if (is_settled() || is_stuck_ || deadline_.passed() || defects_.size() >= kMostDefects) return nullptr;
+  if (std::optional<Neighbourhood> rest = std::exchange(rest_, std::nullopt); rest && !is_stale())
+    return ask(Asked::kRest, task_.level, *std::move(rest));
+  const std::size_t level = next_level();
+  const ModelLevel& of = incumbent_.levels()[level];
+  if (of.sign > 0 && !has_asked_above_[level]) {
+    has_asked_above_[level] = true;
+    if (std::optional<Neighbourhood> above = neighbourhoods_.above(of.id.priority, of.expression))
+      return ask(Asked::kAbove, level, *std::move(above));
+  }
+  ++tries_[level];
+  return ask(Asked::kWhole, level, neighbourhoods_.all());
+}
+
+const cbc::Question* BoundSearch::ask(Asked what, std::size_t level, Neighbourhood part) {
+  const bool is_rest = what == Asked::kRest;
+  task_ = {what, level, incumbent_.values(), incumbent_.x(), std::move(part), {}, deadline_};
+  task_.model = sub_model(incumbent_, task_.part, level, is_rest ? Aim::kBetter : Aim::kBest);
+  task_.end = deadline_.part(is_rest ? kTuning.parts.side : kTuning.parts.half);
+  question_ = {task_.model.milp, {}};
   question_.request.absolute_gap = kGap;
-  question_.request.start = incumbent_.x();
-  ++tries_[level_];
-  end_ = deadline_.part(kTuning.parts.half);
-  question_.request.deadline = end_.end();
-  question_.request.work = end_.work();
+  if (!is_rest) question_.request.start = task_.model.part_of(task_.base);
+  question_.request.deadline = task_.end.end();
+  question_.request.work = task_.end.work();
   return &question_;
 }
 
-void BoundSearch::hear_bound(double bound) { incumbent_.tighten(level_, bound, given_); }
+void BoundSearch::hear_bound(double bound) {
+  if (task_.asked != Asked::kRest) incumbent_.tighten(task_.level, bound, task_.given);
+}
 
 void BoundSearch::hear(cbc::MilpAnswer answer) {
-  note_defect(answer, end_, defects_);
-  if (answer.status != cbc::SolveStatus::kFailed && answer.status != cbc::SolveStatus::kInfeasible)
-    incumbent_.tighten(level_, answer.bound, given_);
-  has_solved_ = is_solved(answer) || is_stale();
-  is_stuck_ = !has_solved_ && answer.status != cbc::SolveStatus::kFailed && !end_.passed();
-  if (!answer.x.empty()) incumbent_.offer(std::move(answer.x), level_);
+  note_defect(answer, task_.end, defects_);
+  if (task_.asked != Asked::kRest) {
+    if (answer.status != cbc::SolveStatus::kFailed && answer.status != cbc::SolveStatus::kInfeasible)
+      hear_bound(answer.bound);
+    has_solved_ = is_solved(answer) || is_stale();
+    is_stuck_ = !has_solved_ && answer.status != cbc::SolveStatus::kFailed && !task_.end.passed();
+  }
+  if (answer.x.empty()) return;
+  std::vector<double> x = task_.model.whole(std::move(task_.base), answer.x);
+  if (task_.asked != Asked::kAbove) {
+    incumbent_.offer(std::move(x), task_.level);
+    return;
+  }
+  const ModelLevel& of = incumbent_.levels()[task_.level];
+  if (of.sign * (lp::value_of(of.expression, x) - incumbent_.value(task_.level)) > 0)
+    rest_ = neighbourhoods_.completing(x, task_.part.is_left_out);
 }
 
 const cbc::Question* TakeTurns::next() {

@@ -84,7 +84,9 @@ class PartSearch : public cbc::Lane {
   bool is_stuck_ = false;  // no part has an answer
 };
 
-// Bounds one open level after the other by the whole model, those first that were tried least.
+// Bounds one open level after the other, those first that were tried least: first without what gangs of lower priority
+// do, which is a smaller model and mostly bounds as well, since they could all leave. What it has for the gangs of the
+// level's priority is then completed to a solution. Where that proves nothing, the whole model is asked.
 class BoundSearch : public cbc::Lane {
  public:
   BoundSearch(Incumbent& incumbent, const Neighbourhoods& neighbourhoods, const Deadline& deadline,
@@ -100,15 +102,28 @@ class BoundSearch : public cbc::Lane {
   bool has_solved() const { return has_solved_; }
 
  private:
+  enum class Asked : std::uint8_t { kAbove, kRest, kWhole };
+  struct Task {
+    Asked asked = Asked::kWhole;
+    std::size_t level = 0;
+    Incumbent::Values given = {};   // the values that are held, and
+    std::vector<double> base = {};  // the solution that has them
+    Neighbourhood part = {};
+    SubModel model = {};
+    Deadline end;
+  };
+  std::size_t next_level() const;
+  const cbc::Question* ask(Asked what, std::size_t level, Neighbourhood part);
+
   Incumbent& incumbent_;
   const Neighbourhoods& neighbourhoods_;
-  Deadline deadline_, end_;  // of all questions, of this one
+  Deadline deadline_;
   std::vector<std::string>& defects_;
-  std::vector<int> tries_;  // by level
-  SubModel whole_;
+  std::vector<bool> has_asked_above_;  // by level
+  std::vector<int> tries_;             // by level, of the whole model
+  Task task_;
+  std::optional<Neighbourhood> rest_;  // completes the last answer
   cbc::Question question_;
-  std::size_t level_ = 0;
-  Incumbent::Values given_;
   bool has_solved_ = true;
   bool is_stuck_ = false;  // it ended by itself without an answer
 };

@@ -62,12 +62,12 @@ class Incumbent {
   // None of them is better than `given` in the level, either.
   void tighten_to_value(std::size_t level, const Values& given);
 
-  // What the row must be at least, and at most, for the level to be no worse than its value; or better by a unit.
+  // What the row must be at least, and at most, for the level to be no worse than its value; or better by a unit. No
+  // more than the bound says: it makes later levels easier to bound, and who searches ends when it is reached.
   struct Range {
     double lower, upper;
   };
   Range held(std::size_t level) const { return range(level, 0); }
-  // No more than the bound says: who searches ends when that is reached.
   Range better(std::size_t level) const { return range(level, 1); }
 
   const std::vector<Improvement>& improvements() const { return improvements_; }

@@ -81,6 +81,32 @@ Neighbourhood Neighbourhoods::from(std::int32_t first) const {
   return result;
 }
 
+std::optional<Neighbourhood> Neighbourhoods::above(std::int32_t priority, const lp::LinearExpression& level) const {
+  Neighbourhood result = all();
+  result.is_left_out.resize(owners_.size());
+  for (const formulation::GangClassIndex index : gangs_.indices())
+    if (demand_.gang_classes[index].priority < priority)
+      for (const std::int32_t column : gangs_[index].columns)
+        result.is_left_out[static_cast<std::size_t>(column)] = true;
+  for (const auto& [column, coefficient] : level.terms) result.is_left_out[static_cast<std::size_t>(column)] = false;
+  bool is_any = false;
+  for (std::size_t column = 0; column < owners_.size(); ++column)
+    if (result.is_left_out[column]) {
+      is_any = true;
+      result.is_free[column] = false;
+    }
+  if (!is_any) return std::nullopt;
+  return result;
+}
+
+Neighbourhood Neighbourhoods::completing(const std::vector<double>& x, const std::vector<bool>& is_left_out) const {
+  Neighbourhood result = all();
+  for (std::size_t column = 0; column < owners_.size(); ++column)
+    if (!owners_[column].gang.is_none() && !is_left_out[column])
+      result.set.emplace_back(static_cast<std::int32_t>(column), x[column]);
+  return result;
+}
+
 Neighbourhood Neighbourhoods::free(NeighbourhoodKind kind, std::size_t size, const LevelId& level, const Around& around,
                                    std::mt19937_64& random) const {
   const std::vector<double>& x = around.x;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -37,6 +38,7 @@ inline constexpr std::size_t kNeighbourhoodKinds = 7;
 struct Neighbourhood {
   std::vector<bool> is_free;                         // by column
   std::vector<std::pair<std::int32_t, double>> set;  // free ones that get a value, other than the incumbent's
+  std::vector<bool> is_left_out = {};                // by column, not free: rows permit all of it; empty: none
 };
 
 // Which columns are free.
@@ -61,6 +63,10 @@ class Neighbourhoods {
                      std::mt19937_64& random) const;
   // Those that only levels have, from `first` on.
   Neighbourhood from(std::int32_t first) const;
+  // All but what gangs below the priority do; columns of `level` remain. None: there are no such gangs.
+  std::optional<Neighbourhood> above(std::int32_t priority, const lp::LinearExpression& level) const;
+  // All, but what gangs do that is not left out there is set as in `x`.
+  Neighbourhood completing(const std::vector<double>& x, const std::vector<bool>& is_left_out) const;
   Neighbourhood all() const { return {std::vector<bool>(owners_.size(), true), {}}; }
 
  private:

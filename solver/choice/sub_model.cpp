@@ -14,8 +14,13 @@ constexpr double kFeasibility = 1e-7;  // of a row that cannot be broken
 struct Activity {
   double fixed = 0, now = 0;  // of the columns that stay, and of all as the incumbent has them
   double least = 0, most = 0;
+  double least_left_out = 0, most_left_out = 0;  // of columns that are left out
   bool has_free = false;
 
+  void leave_out(double coefficient, double lower, double upper) {
+    least_left_out += coefficient * (coefficient > 0 ? lower : upper);
+    most_left_out += coefficient * (coefficient > 0 ? upper : lower);
+  }
   void add(double coefficient, double lower, double upper) {
     has_free = true;
     least += coefficient * (coefficient > 0 ? lower : upper);
@@ -56,6 +61,12 @@ std::vector<double> SubModel::whole(std::vector<double> incumbent, const std::ve
   return incumbent;
 }
 
+std::vector<double> SubModel::part_of(const std::vector<double>& solution) const {
+  std::vector<double> part;
+  for (const std::int32_t column : columns) part.push_back(solution[static_cast<std::size_t>(column)]);
+  return part;
+}
+
 SubModel sub_model(const Incumbent& incumbent, const Neighbourhood& part, std::size_t level, Aim aim) {
   const std::vector<bool>& is_free = part.is_free;
   const lp::Milp& all = incumbent.model();
@@ -68,19 +79,24 @@ SubModel sub_model(const Incumbent& incumbent, const Neighbourhood& part, std::s
     for (auto e = static_cast<std::size_t>(all.column_begin[j]); e < end; ++e)
       visit(static_cast<std::size_t>(all.entry_row[e]), all.entry_value[e]);
   };
+  const auto is_left_out = [&](std::size_t j) { return !part.is_left_out.empty() && part.is_left_out[j]; };
   for (std::size_t j = 0; j < is_free.size(); ++j) {
     if (is_free[j]) result.columns.push_back(static_cast<std::int32_t>(j));
     each_entry(j, [&](std::size_t row, double value) {
       if (is_free[j]) rows[row].add(value, all.lower[j], all.upper[j]);
       if (!x.empty()) rows[row].now += value * x[j];
-      if (!is_free[j]) rows[row].fixed += value * x[j];
+      if (is_left_out(j))
+        rows[row].leave_out(value, all.lower[j], all.upper[j]);
+      else if (!is_free[j])
+        rows[row].fixed += value * x[j];
     });
   }
   result.is_whole = result.columns.size() == is_free.size() && part.set.empty();
   const std::vector<Range> ranges = ranges_of(incumbent, rows, level, aim);
   std::vector<std::int32_t> position(rows.size(), -1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double low = ranges[i].lower - rows[i].fixed, high = ranges[i].upper - rows[i].fixed;
+    const double low = ranges[i].lower - rows[i].fixed - rows[i].most_left_out;
+    const double high = ranges[i].upper - rows[i].fixed - rows[i].least_left_out;
     // NaN, of an infinite column: it may.
     const bool is_safe = rows[i].least >= low - kFeasibility && rows[i].most <= high + kFeasibility;
     if (rows[i].has_free && !is_safe) position[i] = result.milp.add_row(low, high);

@@ -17,6 +17,8 @@ struct SubModel {
 
   // A solution of the model.
   std::vector<double> whole(std::vector<double> incumbent, const std::vector<double>& part) const;
+  // What it has of a solution of the model.
+  std::vector<double> part_of(const std::vector<double>& solution) const;
 };
 
 enum class Aim : std::uint8_t {
@@ -24,8 +26,9 @@ enum class Aim : std::uint8_t {
   kBest     // the incumbent is a solution, too
 };
 
-// Levels before `level` are held at the incumbent's values. Requires an incumbent that is raised
-// up to the level before; without one, all columns to be free. Cost: O(entries).
+// Levels before `level` are held at the incumbent's values. With columns that are left out it is a relaxation, whose
+// bounds hold, and whose solutions may be none of the model. Requires an incumbent that is raised up to the level
+// before; without one, all columns to be free. Cost: O(entries).
 SubModel sub_model(const Incumbent& incumbent, const Neighbourhood& part, std::size_t level, Aim aim);
 
 }  // namespace muster::choice

@@ -193,6 +193,50 @@ TEST(SettleRights, APodWithoutRightChangesPlacesWithSeveralSmallerOnes) {
   EXPECT_EQ(test::nodes_of(of, plan, {"two", "one", "more"}), "b a a");
 }
 
+// "two" has no right to the room of "runs" on either node; on "a" more has to change places than one pod.
+TEST(SettleRights, AsManyPodsOfANodeChangePlacesAsItTakes) {
+  const test::Case of(
+      R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],
+       "pods":[{"name":"runs","node":"a","gpus":[0],"gpu":{"count":1},"priority":7,"started":1767225000},
+               {"name":"x","gpu":{"count":1},"priority":7},{"name":"y","gpu":{"count":1},"priority":7},
+               {"name":"one","gpu":{"count":1},"priority":9},{"name":"more","gpu":{"count":1},"priority":9}])");
+  const Plan plan = settled(of,
+                            "place x a gpus 0 after runs\nplace y a gpus 1\nplace one b gpus 0\nplace more b gpus 1\n"
+                            "evict runs preempt one\n");
+  EXPECT_EQ(test::nodes_of(of, plan, {"x", "y", "one", "more"}), "b b a a");
+}
+
+// "moved" has come to the room of "runs", and goes on to where "high" was.
+TEST(SettleRights, AMovedPodWithoutRightChangesPlaces) {
+  const test::Case of(
+      R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":1}},{"name":"c","gpus":{"count":2}}],
+       "pods":[{"name":"runs","node":"a","gpus":[0],"gpu":{"count":1},"priority":7,"started":1767225000},
+               {"name":"moved","node":"c","gpus":[0],"gpu":{"count":1},"priority":7,"started":1767225000},
+               {"name":"two","gpu":{"count":2},"priority":7},{"name":"high","gpu":{"count":1},"priority":9}])");
+  const Plan plan = settled(of,
+                            "place moved a gpus 0 after runs\nplace two c gpus 0 1 after moved\nplace high b gpus 0\n"
+                            "evict runs preempt high\nevict moved consolidate two\n");
+  EXPECT_EQ(test::nodes_of(of, plan, {"moved", "two", "high"}), "b c a");
+}
+
+// "runs" has to come back. The pod of "big" that is in its way takes the place of "small", so that "big" need not give
+// way.
+TEST(SettleRights, WhatIsInTheWayGoesInPlaceOfAGangThatLosesLess) {
+  const test::Case of(
+      R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":2}},{"name":"c","gpus":{"count":1}}],
+       "queues":[{"name":"x"},{"name":"y"}],"policy":{"actions":["place","preempt"]},
+       "gangs":[{"name":"big","queue":"y","minMember":3,"priority":5}],
+       "pods":[{"name":"runs","queue":"x","node":"a","gpus":[0],"gpu":{"count":1},"priority":5,"started":1767225000},
+               {"name":"big-0","gang":"big","gpu":{"count":1}},{"name":"big-1","gang":"big","gpu":{"count":1}},
+               {"name":"big-2","gang":"big","gpu":{"count":1}},
+               {"name":"small","queue":"y","gpu":{"count":1},"priority":5}])");
+  const Plan plan = settled(of,
+                            "place big-0 a gpus 0 after runs\nplace big-1 b gpus 0\nplace big-2 b gpus 1\n"
+                            "place small c gpus 0\nevict runs preempt big\n");
+  EXPECT_EQ(test::nodes_of(of, plan, {"big-0", "big-1", "big-2", "small"}), "c b b -");
+  EXPECT_TRUE(plan.evictions.empty());
+}
+
 // "p" may evict "v" alone, and "q" "u" alone: whichever of them is on "a", one of the two has left in vain.
 TEST(SettleRights, ExchangesDoNotGoRoundInACircle) {
   const test::Case of(

@@ -19,9 +19,10 @@
 namespace muster::choice {
 namespace {
 
-// Pairs of columns of which one may be 1. The first level counts the second ones twice, the next one the first ones.
+// Pairs of columns of which one may be 1. The first level counts the first ones 200 times, or as given, and the second
+// ones 300 times; the next one the first ones.
 struct Pairs {
-  explicit Pairs(int count) {
+  explicit Pairs(int count, std::int64_t worth_of_first = 200) {
     lp::ModelBuilder builder;
     lp::LinearExpression worth, firsts;
     for (int pair = 0; pair < count; ++pair) {
@@ -30,7 +31,7 @@ struct Pairs {
       one.add(first, 1);
       one.add(second, 1);
       builder.add_constraint(one, -lp::kInfinity, 1, "");
-      worth.add(first, 200);
+      if (worth_of_first > 0) worth.add(first, worth_of_first);
       worth.add(second, 300);
       firsts.add(first, 5);
     }
@@ -123,18 +124,54 @@ TEST(ChoiceSubModel, KeepsTheIncumbentWhereItAsksForTheBest) {
   EXPECT_EQ(set.milp.upper[0], 0);
 }
 
-// A cluster without gangs: all columns follow from others, so that every part is the whole.
+TEST(ChoiceSubModel, PermitsAllThatColumnsWhichAreLeftOutCouldDo) {
+  const Pairs pairs(2);
+  const Incumbent incumbent = pairs.incumbent(pairs.firsts(1));
+  Neighbourhood part{std::vector<bool>{false, true, true, true}, {}, {true, false, false, false}};
+  const SubModel relaxed = sub_model(incumbent, part, 0, Aim::kBest);
+  EXPECT_FALSE(relaxed.is_whole);
+  EXPECT_EQ(relaxed.columns, (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_TRUE(lp::is_feasible(relaxed.milp, {1, 0, 0}, 1e-6)) << "though the incumbent has the first of the pair";
+  EXPECT_FALSE(lp::is_feasible(relaxed.milp, {1, 1, 1}, 1e-6)) << "the other pair's row holds";
+  EXPECT_EQ(relaxed.part_of({0, 1, 0, 1}), (std::vector<double>{1, 0, 1}));
+  part.is_left_out.clear();
+  EXPECT_FALSE(lp::is_feasible(sub_model(incumbent, part, 0, Aim::kBest).milp, {1, 0, 0}, 1e-6));
+}
+
+TEST(ChoiceSubModel, HoldsAnEarlierLevelBetweenItsValueAndItsBound) {
+  const Pairs pairs(3);
+  Incumbent incumbent = pairs.incumbent(pairs.firsts(2));
+  const auto is_feasible = [&](const std::vector<double>& x) {
+    const SubModel later = sub_model(incumbent, columns(pairs, {2, 3, 4, 5}), 1, Aim::kBest);
+    return lp::is_feasible(later.milp, x, 1e-6);
+  };
+  EXPECT_TRUE(is_feasible({0, 1, 0, 0}));
+  incumbent.tighten(0, 4, incumbent.values());
+  EXPECT_FALSE(is_feasible({0, 1, 0, 0})) << "the bound says that this does not exist";
+  EXPECT_TRUE(is_feasible({1, 0, 0, 0}));
+}
+
+// By default a cluster without gangs: all columns follow from others, so that every part is the whole.
 struct Search {
-  explicit Search(const Pairs& pairs, const std::vector<double>& x)
+  explicit Search(const Pairs& pairs, const std::vector<double>& x) : Search(pairs, x, test::nodes_with({{"m", 1}})) {}
+  // Of two gangs, the low one has the first columns and the high one the second ones.
+  Search(const Pairs& pairs, const std::vector<double>& x, const test::Cluster& cluster)
       : incumbent(pairs.incumbent(x)),
-        scene(test::nodes_with({{"m", 1}})),
-        neighbourhoods(*scene.cluster, scene.restricted.demand, scene.restricted.zones, channels,
-                       std::vector<formulation::ColumnOwner>(pairs.model.objective.size())),
+        scene(cluster),
+        neighbourhoods(*scene.cluster, scene.restricted.demand, scene.restricted.zones, channels, owners(pairs)),
         picker(neighbourhoods),
         parts({incumbent, neighbourhoods, picker, static_cast<std::int32_t>(pairs.model.objective.size()),
                cbc::SearchWay::kDefault, deadline, defects},
               1),
         bounds(incumbent, neighbourhoods, deadline, defects) {}
+
+  std::vector<formulation::ColumnOwner> owners(const Pairs& pairs) const {
+    std::vector<formulation::ColumnOwner> owners(pairs.model.objective.size());
+    const auto& gangs = scene.restricted.demand.gang_classes;
+    for (const formulation::GangClassIndex gang : gangs.indices())
+      for (std::size_t j = gangs[gang].priority > 1 ? 1 : 0; j < owners.size(); j += 2) owners[j].gang = gang;
+    return owners;
+  }
 
   Deadline deadline{Deadline::Clock::now() + std::chrono::seconds(60), false};
   std::vector<std::string> defects;
@@ -183,6 +220,25 @@ TEST(ChoiceImprovement, BoundsAloneFindTheOptimum) {
   for (const cbc::Question* question = search.bounds.next(); question != nullptr; question = search.bounds.next())
     search.bounds.hear(backend.solve(question->milp, question->request));
   expect_optimal(search, 50);
+}
+
+TEST(ChoiceImprovement, BoundsALevelWithoutGangsOfLowerPriorityAndCompletesWhatItHas) {
+  Pairs pairs(20, 0);
+  pairs.levels[0].id.priority = 9;
+  Search search(pairs, pairs.firsts(10),
+                test::nodes_with({{"m", 2}}).pod("low", 1, R"("priority":1)").pod("high", 1, R"("priority":9)"));
+  cbc::Backend backend(test::program());
+  const auto answered = [&] {
+    const cbc::Question* question = search.bounds.next();
+    const auto columns = static_cast<std::size_t>(question->milp.columns());
+    search.bounds.hear(backend.solve(question->milp, question->request));
+    return columns;
+  };
+  EXPECT_EQ(answered(), 20) << "those of the high gang";
+  EXPECT_EQ(search.incumbent.bound(0), 6000);
+  EXPECT_EQ(search.incumbent.value(0), 0) << "it is no solution yet";
+  EXPECT_EQ(answered(), 40) << "the low gang gives way";
+  EXPECT_TRUE(search.incumbent.is_proven(0));
 }
 
 TEST(ChoiceImprovement, ABoundOfALevelIsStaleOnceThoseBeforeItAreBetter) {
