@@ -42,7 +42,8 @@ std::size_t most_node_columns(const MilpEngineOptions& options) {
   if (!options.runs("whole")) return 0;
   if (options.deadline.is_deterministic()) return std::min(options.most_node_columns, kTuning.listing.few);
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options.deadline.left()).count();
-  return std::min(options.most_node_columns, static_cast<std::size_t>(left / kTuning.listing.column_us));
+  const double each = options.levels_time * static_cast<double>(kTuning.listing.column_us);
+  return std::min(options.most_node_columns, static_cast<std::size_t>(static_cast<double>(left) / each));
 }
 
 class Engine {
@@ -563,7 +564,11 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
     };
     const MilpPasses passes(preparation, make_engine);
     const std::size_t proven = passes.proven_levels(outcome, options.sums);
-    MilpPass pass = passes.run(preparation.whole, outcome.best, proven, options);
+    MilpEngineOptions rest = options;
+    // The levels that the choice proves take most of the time.
+    if (candidates.any && proven < ids.size() && ids[proven].kind > LevelKind::kEvicted)
+      rest.levels_time = kTuning.parts.side;
+    MilpPass pass = passes.run(preparation.whole, outcome.best, proven, rest);
     add_earlier(outcome, ids, pass.outcome);
     outcome = std::move(pass.outcome);
     const bool is_proven = passes.proven_levels(outcome, options.sums) == ids.size();

@@ -32,6 +32,7 @@ struct MilpEngineOptions {
   std::size_t most_states = kTuning.listing.most_states, most_columns = kTuning.listing.most_columns;
   // What may be given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
   std::size_t most_node_columns = kTuning.listing.most_columns;
+  double levels_time = 1;  // that the levels which are open take of the time that all levels would
   // With more residual classes than that, blocks of them are priced, about so many.
   std::size_t most_residuals = kTuning.size.many_kinds;
   std::size_t most_blocks = kTuning.generation.blocks;
