@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
-#include <tuple>
 
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
@@ -12,15 +11,14 @@
 #include "model/problem/gang_tree.h"
 
 namespace muster::preemption {
-namespace {
 
-bool has_new_pod(const ClusterState& state, GangIndex gang) {
-  return std::ranges::any_of(state.problem().gangs[gang].pods, [&](PodIndex pod) {
-    return fit::is_pending(state.problem().pods[pod]) && state.is_present(pod);
-  });
+bool is_new(const ClusterState& state, PodIndex pod) {
+  return fit::is_pending(state.problem().pods[pod]) && state.is_present(pod);
 }
 
-}  // namespace
+bool has_new_pod(const ClusterState& state, GangIndex gang) {
+  return std::ranges::any_of(state.problem().gangs[gang].pods, [&](PodIndex pod) { return is_new(state, pod); });
+}
 
 void EvictedUnits::read() {
   lost_.clear();

@@ -14,6 +14,10 @@
 
 namespace muster::preemption {
 
+// Whether the pod waited and is placed; whether any pod of the gang has. Cost: O(1), O(pods of the gang).
+bool is_new(const ClusterState& state, PodIndex pod);
+bool has_new_pod(const ClusterState& state, GangIndex gang);
+
 // Pods of one gang that leave together: what is evicted of its minimum, or one pod beyond it. Those of one node follow
 // each other.
 struct EvictedUnit {

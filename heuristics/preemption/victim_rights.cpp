@@ -22,14 +22,6 @@ namespace muster::preemption {
 
 namespace {
 
-bool is_new(const ClusterState& state, PodIndex pod) {
-  return fit::is_pending(state.problem().pods[pod]) && state.is_present(pod);
-}
-
-bool has_new_pod(const ClusterState& state, GangIndex gang) {
-  return std::ranges::any_of(state.problem().gangs[gang].pods, [&](PodIndex pod) { return is_new(state, pod); });
-}
-
 void append_new_pods(const ClusterState& state, GangIndex gang, std::vector<PodIndex>& pods) {
   std::ranges::copy_if(state.problem().gangs[gang].pods, std::back_inserter(pods),
                        [&](PodIndex pod) { return is_new(state, pod); });

@@ -111,7 +111,9 @@ Incumbent::Range Incumbent::range(std::size_t level, std::int64_t units) const {
   };
   Range range{-lp::kInfinity, lp::kInfinity};
   (of.sign > 0 ? range.lower : range.upper) = row_of(value(level)) + static_cast<double>(of.sign * units) * of.scale;
-  if (const auto most = bound(level)) (of.sign > 0 ? range.upper : range.lower) = row_of(*most);
+  // A solution of the model may have more than any plan, and so more than a bound of plans: then it is held alone.
+  if (const auto most = bound(level); most && (units > 0 || of.sign * (*most - value(level)) >= 0))
+    (of.sign > 0 ? range.upper : range.lower) = row_of(*most);
   return range;
 }
 

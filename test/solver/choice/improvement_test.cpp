@@ -151,6 +151,15 @@ TEST(ChoiceSubModel, HoldsAnEarlierLevelBetweenItsValueAndItsBound) {
   EXPECT_TRUE(is_feasible({1, 0, 0, 0}));
 }
 
+TEST(ChoiceSubModel, HoldsALevelThatHasMoreThanABoundOfPlans) {
+  const Pairs pairs(3);
+  Incumbent incumbent(pairs.model, pairs.levels, {std::int64_t{300}, std::int64_t{0}});
+  ASSERT_TRUE(incumbent.begin(pairs.firsts(2)));
+  const SubModel later = sub_model(incumbent, columns(pairs, {2, 3}), 1, Aim::kBest);
+  EXPECT_TRUE(lp::is_feasible(later.milp, {1, 0}, 1e-6));
+  EXPECT_FALSE(lp::is_feasible(later.milp, {0, 0}, 1e-6));
+}
+
 // By default a cluster without gangs: all columns follow from others, so that every part is the whole.
 struct Search {
   explicit Search(const Pairs& pairs, const std::vector<double>& x) : Search(pairs, x, test::nodes_with({{"m", 1}})) {}
