@@ -26,6 +26,7 @@
 
 #include "model/base/require.h"
 #include "model/base/tuning.h"
+#include "solver/cbc/search_record.h"
 #pragma GCC diagnostic pop
 
 namespace muster::cbc {
@@ -37,14 +38,8 @@ constexpr double kFeasibility = 1e-6;
 // With its own 1e-6, CBC 2.10.8 reports feasible small models with large coefficients as infeasible, or points as
 // optimal that are not.
 constexpr const char* kIntegerTolerance = "1e-9";
-// CBC drops a node whose LP value is within 1e-5 of the incumbent, and the LP values themselves carry the simplex's
-// tolerances: a bound is raised by this much before it counts as proven.
-constexpr double kBoundMargin = 2e-5;
-constexpr double kRelativeBoundMargin = 1e-9;
 constexpr int kUnbounded = 7;  // secondary statuses of CBC
 constexpr int kStoppedOnGap = 2;
-
-double with_margin(double bound) { return bound + kBoundMargin + kRelativeBoundMargin * std::abs(bound); }
 
 double to_coin(double value) { return std::abs(value) < 1e30 ? value : std::copysign(COIN_DBL_MAX, value); }
 
@@ -162,9 +157,8 @@ class Search {
   Search(const lp::Milp& milp, const MilpRequest& request, const IncumbentListener& listener)
       : milp_(milp),
         request_(request),
-        listener_(listener),
         completion_(milp),
-        integral_objective_(has_integral_objective(milp)),
+        record_(milp, request, listener),
         stop_{request.deadline, request.work} {}
 
   MilpAnswer run();
@@ -183,29 +177,16 @@ class Search {
   void load(OsiClpSolverInterface& solver) const;
   void set_priorities(CbcModel& model) const;
   void give_start(CbcModel& model) const;
-  double start_objective() const {
-    return request_.start.empty() ? -lp::kInfinity : lp::objective_value(milp_, request_.start);
-  }
-  // A node that is not of interest counts as excluded, so no bound lies below it.
-  double floor_of_interest() const { return std::max(request_.cutoff, start_objective()); }
-  void tighten(double bound) { bound_ = std::min(bound_, bound); }
-  double proven(double bound) const;
-  void offer(std::vector<double> x);
-  void tell_bound();
   MilpAnswer conclude(CbcModel& model);
 
   const lp::Milp& milp_;
   const MilpRequest& request_;
-  const IncumbentListener& listener_;
   Completion completion_;
-  const bool integral_objective_;
+  SearchRecord record_;
   CbcModel* main_model_ = nullptr;
   bool has_branched_ = false;
   Stop stop_;
-  double bound_ = lp::kInfinity;      // as reported by CBC, without margin
-  Clock::time_point next_telling_;    // of a bound alone
   double streamed_ = -lp::kInfinity;  // CBC's objective of the last solution examined
-  MilpAnswer best_;
 };
 
 Search* running_search = nullptr;
@@ -271,8 +252,8 @@ void Search::set_priorities(CbcModel& model) const {
 // interface by names, setMIPStart, is applied after preprocessing, and fails if that has cut the start off.)
 void Search::give_start(CbcModel& model) const {
   double cost_limit = -request_.cutoff;
-  if (!request_.start.empty() && start_objective() > request_.cutoff) {
-    const double cost = -start_objective();
+  if (!request_.start.empty() && record_.start_objective() > request_.cutoff) {
+    const double cost = -record_.start_objective();
     model.setBestSolution(request_.start.data(), milp_.columns(), cost, false);
     model.setSolutionCount(1);
     cost_limit = cost + 1e-4;  // a trifle above, or CBC would drop the start itself
@@ -282,15 +263,16 @@ void Search::give_start(CbcModel& model) const {
 
 int Search::at_phase(CbcModel* model, int phase) {
   if (phase == 1 && !is_over() && model->solver()->isProvenOptimal()) {
-    tighten(-model->solver()->getObjValue());
-    tell_bound();
+    record_.tighten(-model->solver()->getObjValue());
+    record_.tell_bound();
   }
   if (phase == 3) {
     main_model_ = model;
     set_priorities(*model);
     has_branched_ = model->numberIntegers() > 0;
-    best_.start_was_used = !request_.start.empty() && model->bestSolution() != nullptr &&
-                           model->getMinimizationObjValue() <= -start_objective() + kFeasibility;
+    if (!request_.start.empty() && model->bestSolution() != nullptr &&
+        model->getMinimizationObjValue() <= -record_.start_objective() + kFeasibility)
+      record_.set_start_used();
     // CbcMain1 subtracts preprocessing from the limit although the clock counts it too: this adds it back.
     const double left = std::chrono::duration<double>(request_.deadline - Clock::now()).count();
     // A little more, so that CBC never detects the end of the time first.
@@ -308,75 +290,34 @@ void Search::on_solution(CbcModel& model) {
   const double objective = -model.getMinimizationObjValue();
   if (model.bestSolution() == nullptr || objective <= streamed_) return;
   streamed_ = objective;
-  offer(completion_.complete(model.bestSolution(), model.originalColumns(), model.getNumCols()));
+  record_.offer(completion_.complete(model.bestSolution(), model.originalColumns(), model.getNumCols()));
 }
 
 void Search::on_progress(const CbcModel& model) {
   if (stop_.is_stopped) return;
   const double cost_bound = model.getBestPossibleObjValue();
   if (std::abs(cost_bound) >= 1e30) return;
-  const double before = bound_;
-  tighten(std::max(-cost_bound, -model.getMinimizationObjValue()));
-  if (bound_ < before && Clock::now() >= next_telling_) tell_bound();
-}
-
-void Search::tell_bound() {
-  next_telling_ = Clock::now() + std::chrono::milliseconds(5);
-  MilpAnswer news;
-  news.bound = proven(bound_);
-  if (listener_) listener_(news);
-}
-
-void Search::offer(std::vector<double> x) {
-  if (x.empty()) return;
-  const double objective = lp::objective_value(milp_, x);
-  if (!best_.x.empty() && objective <= best_.objective) return;
-  best_.x = std::move(x);
-  best_.objective = objective;
-  best_.status = SolveStatus::kFeasible;
-  best_.bound = proven(bound_);
-  if (listener_) listener_(best_);
-}
-
-double Search::proven(double bound) const {
-  if (bound >= 1e30) return lp::kInfinity;
-  double result =
-      with_margin(std::max({bound, floor_of_interest(), best_.x.empty() ? -lp::kInfinity : best_.objective}));
-  if (integral_objective_) result = std::max(std::floor(result), floor_of_interest());
-  return result;
+  record_.tighten(std::max(-cost_bound, -model.getMinimizationObjValue()));
+  record_.tell_bound();
 }
 
 // CBC's status is 0 when it has searched everything, found infeasible or unbounded what it solved, or reached the gap,
 // but also when it was stopped at the wrong moment: after a stop nothing counts as proven but the bound from before.
 MilpAnswer Search::conclude(CbcModel& model) {
   const bool is_stopped = stop_.is_over() || stop_.is_stopped;
-  best_.nodes = model.getNodeCount();
-  best_.work = stop_.work.spent();
   const bool has_solution = model.bestSolution() != nullptr && model.getMinimizationObjValue() < 1e30;
   const double claimed = has_solution ? -model.getMinimizationObjValue() : -lp::kInfinity;
-  if (has_solution) offer(completion_.complete(model.bestSolution(), nullptr, milp_.columns()));
-  if (!request_.start.empty()) offer(with_rounded_integers(milp_, request_.start));
+  if (has_solution) record_.offer(completion_.complete(model.bestSolution(), nullptr, milp_.columns()));
+  if (!request_.start.empty()) record_.offer(request_.start);
   const bool is_finished = !is_stopped && model.status() == 0;
-  if (is_finished && (model.secondaryStatus() == kUnbounded || model.isContinuousUnbounded())) {
-    best_.status = SolveStatus::kUnbounded;
-    best_.bound = lp::kInfinity;
-    return std::move(best_);
-  }
-  if (is_finished && !has_solution && best_.x.empty()) {
-    best_.status = SolveStatus::kInfeasible;
-    best_.bound = request_.cutoff;
-    return std::move(best_);
-  }
-  if (!is_stopped && bound_ < lp::kInfinity) on_progress(model);
-  best_.bound = std::max(proven(bound_), claimed);
-  best_.status = best_.x.empty() ? SolveStatus::kNoSolution : SolveStatus::kFeasible;
-  // If a solution is lost on the way back from the preprocessed model, the proof is left without its point.
-  const bool has_claimed = best_.objective >= claimed - kFeasibility * std::max(1.0, std::abs(claimed));
-  if (!is_finished || best_.x.empty() || !has_claimed) return std::move(best_);
-  best_.status = SolveStatus::kOptimal;
-  if (model.secondaryStatus() == kStoppedOnGap) return std::move(best_);
-  best_.bound = std::max(integral_objective_ ? best_.objective : with_margin(best_.objective), request_.cutoff);
-  return std::move(best_);
+  if (is_finished && (model.secondaryStatus() == kUnbounded || model.isContinuousUnbounded()))
+    return record_.unbounded();
+  if (!is_stopped && record_.has_bound()) on_progress(model);
+  MilpAnswer answer =
+      is_finished ? record_.finished(claimed, model.secondaryStatus() == kStoppedOnGap) : record_.stopped(claimed);
+  answer.nodes = model.getNodeCount();
+  answer.work = stop_.work.spent();
+  return answer;
 }
 
 MilpAnswer Search::run() {

@@ -3,19 +3,14 @@
 
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "solver/cbc/backend.h"
+#include "solver/cbc/search_record.h"
 #include "solver/lp/milp.h"
 
 namespace muster::cbc {
-
-// Called with each better solution of the given model, and the bound so far; x is feasible and integral. Called without
-// x if only the bound has changed, at most some hundred times a second.
-using IncumbentListener = std::function<void(const MilpAnswer& incumbent)>;
 
 // Solves by branch and cut, or the relaxation alone if the request asks for it. Tries to finish by `request.deadline`,
 // without a guarantee: CBC does not check the clock everywhere. Requires a model with columns. Not reentrant, not
@@ -38,25 +33,6 @@ class GrowingLp {
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;
 };
-
-// What the integer columns of a model say of its objective and of its points.
-//
-// Whether every feasible point's objective is an integer, so that a bound may be rounded down.
-inline bool has_integral_objective(const lp::Milp& milp) {
-  for (std::size_t column = 0; column < milp.objective.size(); ++column) {
-    const double coefficient = milp.objective[column];
-    if (coefficient == 0) continue;
-    if (milp.is_integer[column] == 0 || coefficient != std::floor(coefficient)) return false;
-  }
-  return true;
-}
-
-// The point with its integers rounded: CBC gives them with an error. It has a value for each column, NaN if unknown.
-inline std::vector<double> with_rounded_integers(const lp::Milp& milp, std::vector<double> x) {
-  for (std::size_t column = 0; column < x.size(); ++column)
-    if (milp.is_integer[column] != 0) x[column] = std::round(x[column]);
-  return x;
-}
 
 // CBC's preprocessing (2.10.8, Cgl 0.60.3) draws wrong conclusions from equations of integers with a coefficient of 2
 // or more, such as 2 z = x + y: models of a dozen columns lost their optimum, one of 25,000. Written in halves,

@@ -1,4 +1,4 @@
-// The worker's side: reads questions, asks CBC, answers. Ends with its parent, whatever happens.
+// The worker's side: reads questions, asks CBC or HiGHS, answers. Ends with its parent, whatever happens.
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -16,6 +16,7 @@
 #include "solver/cbc/backend.h"
 #include "solver/cbc/cbc.h"
 #include "solver/cbc/channel.h"
+#include "solver/cbc/highs.h"
 #include "solver/cbc/worker_protocol.h"
 
 namespace muster::cbc {
@@ -113,7 +114,11 @@ class WorkerLoop {
   }
 
   MilpAnswer solve(const Question& question) {
-    return solve_with_cbc(question.milp, question.request, [this](const MilpAnswer& incumbent) {
+    const MilpRequest& request = question.request;
+    const bool has_limit = request.cutoff > -lp::kInfinity || !request.work.is_none();
+    const bool by_highs = has_highs() && request.is_proof && !request.relax && !has_limit;
+    const auto solve_it = by_highs ? solve_with_highs : solve_with_cbc;
+    return solve_it(question.milp, request, [this](const MilpAnswer& incumbent) {
       send(MessageType::kIncumbent, incumbent);
       if (fault_ == "hang-after-incumbent" && !incumbent.x.empty()) hang();
     });

@@ -129,6 +129,7 @@ std::vector<std::byte> encode(const lp::Milp& milp, const MilpRequest& request) 
   writer.put(request.node_limit);
   writer.put(request.without_preprocessing);
   writer.put(request.way);
+  writer.put(request.is_proof);
   writer.put_all(request.start);
   writer.put(request.cutoff);
   writer.put(request.relax);
@@ -150,6 +151,7 @@ std::optional<Question> decode_question(std::span<const std::byte> bytes) {
   reader.get(question.request.node_limit);
   reader.get(question.request.without_preprocessing);
   reader.get(question.request.way, SearchWay::kFewHeuristics);
+  reader.get(question.request.is_proof);
   reader.get_all(question.request.start);
   reader.get(question.request.cutoff);
   reader.get(question.request.relax);

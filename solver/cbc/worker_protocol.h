@@ -49,6 +49,9 @@ struct MilpRequest {
   bool without_preprocessing = false;
   // Some models are solved at once in one way, and hardly in another.
   SearchWay way = SearchWay::kDefault;
+  // The proof of a large model is of more interest than its solutions: HiGHS is asked where the program is built with
+  // it (solver/cbc/highs.h), and neither a cutoff nor a limit of work is given.
+  bool is_proof = false;
 };
 
 struct Question {

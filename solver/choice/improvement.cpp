@@ -203,6 +203,7 @@ const cbc::Question* BoundSearch::ask(Asked what, std::size_t level, Neighbourho
   question_ = {task_.model.milp, {}};
   question_.request.absolute_gap = kGap;
   if (!is_rest) question_.request.start = task_.model.part_of(task_.base);
+  question_.request.is_proof = !is_rest;
   question_.request.deadline = task_.end.end();
   question_.request.work = task_.end.work();
   return &question_;

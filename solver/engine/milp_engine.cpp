@@ -343,6 +343,7 @@ class Engine {
     cbc::MilpRequest request;
     request.deadline = options_.deadline.after(level_share()) - slowest_take_;
     request.relative_gap = is_whole() ? 0 : std::max(1e-6, options_.gap / 4);
+    request.is_proof = is_whole();
     request.work = options_.deadline.part(options_.parts.cbc_work).work();
     cbc::MilpAnswer answer = backend_.solve(milp, request);
     if (has_failed(answer, request)) {  // once more, another way
