@@ -30,6 +30,7 @@ static_assert(std::is_same_v<HighsInt, std::int32_t>, "the model's arrays are pa
 constexpr double kTolerance = 1e-7;
 // A solution is the one that HiGHS says if its value is that one.
 constexpr double kSameValue = 1e-6;
+constexpr double kNoGap = 1e-6;  // HiGHS sets the bound to the value once it has searched everything
 
 class HighsSearch {
  public:
@@ -118,13 +119,18 @@ class HighsSearch {
     if (!request_.start.empty()) record_.offer(request_.start);
     if (status == kHighsModelStatusUnbounded) return record_.unbounded();
     const bool is_optimal = status == kHighsModelStatusOptimal;
-    if (is_optimal) hear_bound(information("mip_dual_bound"));
+    bool has_stopped_on_gap = false;
+    if (is_optimal) {
+      const double bound = -information("mip_dual_bound");
+      hear_bound(-bound);
+      has_stopped_on_gap = bound > claimed + kNoGap;
+    }
     const MilpAnswer& best = record_.best();
     has_lost_solution_ = is_optimal && (best.x.empty() || best.objective < claimed - kSameValue * std::abs(claimed));
     std::int64_t nodes = 0;
     Highs_getInt64InfoValue(highs_.get(), "mip_node_count", &nodes);
     const bool is_finished = is_optimal || status == kHighsModelStatusInfeasible;
-    MilpAnswer answer = is_finished ? record_.finished(claimed, true) : record_.stopped(claimed);
+    MilpAnswer answer = is_finished ? record_.finished(claimed, has_stopped_on_gap) : record_.stopped(claimed);
     answer.nodes = nodes;
     return answer;
   }

@@ -527,11 +527,12 @@ TEST(BackendRace, AsksOneQuestionOfALaneAfterAnother) {
   const MilpRequest request = request_of(seconds(60));
   lp::Milp impossible = easy();
   impossible.lower[0] = impossible.upper[0] + 1;
-  // By then it branches, and looks at the clock often.
-  MilpRequest relaxed = request, short_one = request_of(seconds(2));
+  MilpRequest relaxed = request, short_one = request_of(milliseconds(200));
   relaxed.relax = true;
   OneQuestion first({hard(), request});
-  Questions second({{easy(), relaxed}, {impossible, request}, {hard(), short_one}, {easy(), request}});
+  // Its nodes take little time, so that CBC looks at the clock often.
+  const lp::Milp with_short_steps = hard(30, 100);
+  Questions second({{easy(), relaxed}, {impossible, request}, {with_short_steps, short_one}, {easy(), request}});
   backend.race(first, second, request.deadline);
   EXPECT_LT(Clock::now() - request.deadline, -seconds(30));
   ASSERT_EQ(second.answers.size(), 4);
