@@ -116,7 +116,8 @@ void CandidateIndex::scan_promising(const Claim& claim, PodIndex pod, Nodes node
   cache_.begin(key_of(claim, pod));
   builder_.capacity().begin_scan(claim);
   std::size_t found = 0, examined = 0;
-  for (const NodeIndex node : ranking_.by_promise(claim, pod, nodes)) {
+  PromisingNodes promising = ranking_.by_promise(claim, pod, nodes);
+  for (NodeIndex node = promising.next(); !node.is_none(); node = promising.next()) {
     if (++examined % 64 == 0) context_.stop.ask();
     if (context_.stop.is_raised() || found == kTuning.heuristics.promising) return;
     const NodeCandidate* candidate = known(claim, pod, node);
@@ -129,7 +130,8 @@ void CandidateIndex::scan_promising(const Claim& claim, PodIndex pod, Nodes node
 std::vector<NodeCandidate> CandidateIndex::promising_once(const Claim& claim, PodIndex pod, Nodes nodes) {
   builder_.capacity().begin_scan(claim);
   std::vector<NodeCandidate> candidates;
-  for (const NodeIndex node : ranking_.by_promise(claim, pod, nodes)) {
+  PromisingNodes promising = ranking_.by_promise(claim, pod, nodes);
+  for (NodeIndex node = promising.next(); !node.is_none(); node = promising.next()) {
     if (auto candidate = builder_.candidate(claim, pod, node)) candidates.push_back(*std::move(candidate));
     if (candidates.size() == kTuning.heuristics.enough) break;
   }
@@ -241,11 +243,13 @@ Amount amount_of(const PodClass& pod_class, const NodeClass& node_class, bool by
 
 }  // namespace
 
-std::vector<NodeIndex> CandidateOrder::by_promise(const Claim& claim, PodIndex pod, std::span<const NodeIndex> nodes) {
+PromisingNodes CandidateOrder::by_promise(const Claim& claim, PodIndex pod, std::span<const NodeIndex> nodes) {
   MUSTER_REQUIRE(claim.evicts());
   find_leaving_sums(claim);
+  begin_class(pod);
   const PodClass& pod_class = problem_.class_of(pod);
-  std::vector<std::tuple<Amount, Amount, std::size_t, NodeIndex>> ranked;
+  std::vector<PromisingNodes::Ranked> ranked;
+  ranked.reserve(nodes.empty() ? problem_.nodes.size() : nodes.size());
   for_each_node(problem_, nodes, [&](NodeIndex node) {
     if (!fit::node(problem_, pod_class, node)) return;
     const Amount lacking = lacking_on(pod_class, node), leaving = leaving_on(claim, pod_class, node);
@@ -263,33 +267,36 @@ std::vector<NodeIndex> CandidateOrder::by_promise(const Claim& claim, PodIndex p
         break;
     }
   });
-  std::ranges::sort(ranked);
-  std::vector<NodeIndex> order;
-  for (const auto& entry : ranked) order.push_back(std::get<NodeIndex>(entry));
-  return order;
+  return PromisingNodes(std::move(ranked));
 }
 
 Work CandidateOrder::least_moved(PodIndex pod, NodeIndex node) {
   const PodClass& pod_class = problem_.class_of(pod);
   if (pod_class.gpu.devices == 0 || std::ssize(state_.free_devices(node)) < pod_class.gpu.devices) return 0;
-  if (std::exchange(least_moved_of_, problem_.pods[pod].pod_class) != problem_.pods[pod].pod_class)
-    least_moved_.assign(problem_.nodes.size(), {});
-  LeastMoved& known = least_moved_[node];
-  if (known.is_known && known.node_version == state_.version(node)) return known.work;
+  begin_class(pod);
   const auto lacking = static_cast<double>(lacking_on(pod_class, node));
   const double thousandths = 1e3 * lacking / static_cast<double>(problem_.device_capacity(node));
   // Less by a margin for rounding: it must stay a lower bound.
-  known = {true, state_.version(node),
-           static_cast<Work>(std::max(0.0, thousandths * context_.rules.survey().least_weight - 1e-3))};
-  return known.work;
+  return static_cast<Work>(std::max(0.0, thousandths * context_.rules.survey().least_weight - 1e-3));
+}
+
+void CandidateOrder::begin_class(PodIndex pod) {
+  if (std::exchange(lacking_class_, problem_.pods[pod].pod_class) != problem_.pods[pod].pod_class)
+    lacking_.assign(problem_.nodes.size(), {});
 }
 
 // What a pod of the class lacks on the node: on the devices that lack least, or of cpu if it asks for no device.
 Amount CandidateOrder::lacking_on(const PodClass& pod_class, NodeIndex node) {
+  Lacking& known = lacking_[node];
+  if (known.node_version != state_.version(node)) known = {state_.version(node), find_lacking(pod_class, node)};
+  return known.amount;
+}
+
+Amount CandidateOrder::find_lacking(const PodClass& pod_class, NodeIndex node) {
   if (pod_class.gpu.devices == 0)
     return std::max<Amount>(0, pod_class.request[kCpu.value()] - state_.free(node)[kCpu.value()]);
   const DeviceUnits need = share_units(pod_class, problem_.class_of(node));
-  std::vector<DeviceUnits>& lacking = lacking_;
+  std::vector<DeviceUnits>& lacking = on_devices_;
   lacking.clear();
   for (const DeviceUnits units : state_.free_devices(node)) lacking.push_back(std::max<DeviceUnits>(0, need - units));
   const auto devices = std::min<std::ptrdiff_t>(std::ssize(lacking), pod_class.gpu.devices);

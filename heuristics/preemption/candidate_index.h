@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -22,6 +23,28 @@
 
 namespace muster::preemption {
 
+// Nodes in ascending order of what was computed of them, sorted no further than they are asked for: most searches for
+// victims end after a few of thousands.
+class PromisingNodes {
+ public:
+  using Ranked = std::tuple<Amount, Amount, std::size_t, NodeIndex>;
+  // Cost: O(nodes).
+  explicit PromisingNodes(std::vector<Ranked> ranked) : heap_(std::move(ranked)) {
+    std::ranges::make_heap(heap_, std::ranges::greater());
+  }
+  // None: there is no other one. Cost: O(log nodes).
+  NodeIndex next() {
+    if (heap_.empty()) return NodeIndex::none();
+    std::ranges::pop_heap(heap_, std::ranges::greater());
+    const NodeIndex node = std::get<NodeIndex>(heap_.back());
+    heap_.pop_back();
+    return node;
+  }
+
+ private:
+  std::vector<Ranked> heap_;  // the first one on top
+};
+
 // The order in which nodes are worth a search for victims, by sums of devices (or of cpu) alone.
 class CandidateOrder {
  public:
@@ -31,8 +54,8 @@ class CandidateOrder {
 
   // The nodes (empty: all) that the pod may run on, in ascending order of the likely loss and moves. For a displaced
   // pod only nodes where enough may be evicted. Requires that the claim evicts, with its least losses, and that the
-  // capacity has begun a scan. Cost: O(nodes log nodes + pods on nodes that have changed).
-  std::vector<NodeIndex> by_promise(const Claim& claim, PodIndex pod, std::span<const NodeIndex> nodes);
+  // capacity has begun a scan. Cost: O(nodes + pods on nodes that have changed).
+  PromisingNodes by_promise(const Claim& claim, PodIndex pod, std::span<const NodeIndex> nodes);
   // A lower bound of the work on the node that has to be moved for the pod to fit, in weighted work: that on the
   // devices that lack least. Cost: O(devices), once for all pods of a class until the node changes.
   Work least_moved(PodIndex pod, NodeIndex node);
@@ -44,13 +67,15 @@ class CandidateOrder {
     DeviceUnits devices = 0;
     Amount cpu = 0;
   };
-  struct LeastMoved {
-    bool is_known = false;
-    std::uint32_t node_version = 0;
-    Work work = 0;
+  struct Lacking {
+    std::uint32_t node_version = static_cast<std::uint32_t>(-1);
+    Amount amount = 0;
   };
 
+  // Sets the class that lacking_on is asked for.
+  void begin_class(PodIndex pod);
   Amount lacking_on(const PodClass& pod_class, NodeIndex node);
+  Amount find_lacking(const PodClass& pod_class, NodeIndex node);
   Amount leaving_on(const Claim& claim, const PodClass& pod_class, NodeIndex node);
   void find_leaving_sums(const Claim& claim);
 
@@ -60,9 +85,9 @@ class CandidateOrder {
   const ClearableCapacity& capacity_;
   std::map<std::vector<std::int64_t>, Indexed<NodeIndex, LeavingSums>> leaving_sums_;  // by what decides which leave
   Indexed<NodeIndex, LeavingSums>* leaving_now_ = nullptr;                             // those of the current scan
-  PodClassIndex least_moved_of_ = PodClassIndex::none();  // the class for which least_moved_ is known
-  Indexed<NodeIndex, LeastMoved> least_moved_;            // none before the first scan
-  std::vector<DeviceUnits> lacking_;                      // for lacking_on
+  PodClassIndex lacking_class_ = PodClassIndex::none();                                // the class that lacking_ is of
+  Indexed<NodeIndex, Lacking> lacking_;                                                // none before the first scan
+  std::vector<DeviceUnits> on_devices_;                                                // for find_lacking
 };
 
 // The cheapest few of many candidates.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
 #include "heuristics/state/fit.h"
@@ -71,18 +72,39 @@ std::optional<NodeSearch::Score> NodeSearch::score(PodIndex pod, NodeIndex node)
 std::optional<NodeIndex> NodeSearch::find(PodIndex pod) {
   const Problem& problem = dealt_.problem();
   const RankIndex rank = dealt_.kinds().rank(pod);
-  if (std::exchange(rank_, rank) != rank) known_ = Indexed<NodeIndex, KnownValue<Score>>(problem.nodes.size());
-  const Filter& filter = dealt_.kinds().filter_of(pod);
-  std::optional<NodeIndex> best;
-  Score best_score{};
-  for (const NodeIndex node : problem.nodes.indices()) {
-    if (!filter.accepts(problem, node)) continue;
-    const std::optional<Score>& found = known_[node].of(dealt_.state().version(node), [&] { return score(pod, node); });
-    if (!found || (best && *found >= best_score) || !dealt_.fits(pod, node)) continue;
-    best = node;
-    best_score = *found;
+  const std::vector<NodeIndex>& touched = dealt_.state().changes().touched();
+  if (std::exchange(rank_, rank) != rank) {
+    best_.clear();
+    for (const NodeIndex node : problem.nodes.indices()) list(pod, node);
+    std::ranges::make_heap(best_, std::ranges::greater());
+    read_ = touched.size();
   }
-  return best;
+  for (; read_ < touched.size(); ++read_)
+    if (list(pod, touched[read_])) std::ranges::push_heap(best_, std::ranges::greater());
+  std::vector<Listed> others;  // that it does not fit on, though it may be so of another pod of the rank
+  std::optional<NodeIndex> found;
+  while (!best_.empty() && !found) {
+    const Listed& first = best_.front();
+    const bool is_valid = first.version == dealt_.state().version(first.node);
+    if (is_valid && dealt_.fits(pod, first.node)) {
+      found = first.node;
+      break;
+    }
+    std::ranges::pop_heap(best_, std::ranges::greater());
+    if (is_valid) others.push_back(best_.back());
+    best_.pop_back();
+  }
+  for (const Listed& other : others) {
+    best_.push_back(other);
+    std::ranges::push_heap(best_, std::ranges::greater());
+  }
+  return found;
+}
+
+bool NodeSearch::list(PodIndex pod, NodeIndex node) {
+  const std::optional<Score> now = score(pod, node);
+  if (now) best_.push_back({*now, node, dealt_.state().version(node)});
+  return now.has_value();
 }
 
 bool NodeSearch::lacks_only_resources(PodIndex pod) const {
