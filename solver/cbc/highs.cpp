@@ -26,10 +26,8 @@ namespace {
 
 static_assert(std::is_same_v<HighsInt, std::int32_t>, "the model's arrays are passed as they are");
 
-// As CBC's: with looser ones, large coefficients make points count that are none.
+// Tighter than HiGHS's own 1e-6, with which large coefficients let points count that are none.
 constexpr double kTolerance = 1e-7;
-// A solution is the one that HiGHS says if its value is that one.
-constexpr double kSameValue = 1e-6;
 constexpr double kNoGap = 1e-6;  // HiGHS sets the bound to the value once it has searched everything
 
 class HighsSearch {
@@ -121,12 +119,11 @@ class HighsSearch {
     const bool is_optimal = status == kHighsModelStatusOptimal;
     bool has_stopped_on_gap = false;
     if (is_optimal) {
-      const double bound = -information("mip_dual_bound");
-      hear_bound(-bound);
-      has_stopped_on_gap = bound > claimed + kNoGap;
+      const double cost_bound = information("mip_dual_bound");
+      hear_bound(cost_bound);
+      has_stopped_on_gap = -cost_bound > claimed + kNoGap;
     }
-    const MilpAnswer& best = record_.best();
-    has_lost_solution_ = is_optimal && (best.x.empty() || best.objective < claimed - kSameValue * std::abs(claimed));
+    has_lost_solution_ = is_optimal && !record_.has_claimed(claimed);
     std::int64_t nodes = 0;
     Highs_getInt64InfoValue(highs_.get(), "mip_node_count", &nodes);
     const bool is_finished = is_optimal || status == kHighsModelStatusInfeasible;

@@ -1,5 +1,5 @@
-// HiGHS behind plain data, where the program is built with it (MUSTER_HIGHS): for proofs of large models, of which it
-// needs a fraction of CBC's time. Without it everything works, and CBC proves what it can.
+// HiGHS behind plain data, where the program is built with it (MUSTER_HIGHS): for proofs of large models, some of
+// which it finds sooner. Without it everything works, and CBC proves what it can.
 #pragma once
 
 #include "solver/cbc/search_record.h"

@@ -14,6 +14,7 @@ constexpr double kFeasibility = 1e-6;
 // carry the simplex's tolerances: a bound is raised by this much before it counts as proven.
 constexpr double kBoundMargin = 2e-5;
 constexpr double kRelativeBoundMargin = 1e-9;
+constexpr double kHalfUnit = 0.5;
 constexpr std::chrono::milliseconds kBetweenBounds{5};
 
 }  // namespace
@@ -79,6 +80,11 @@ double SearchRecord::proven() const {
   return result;
 }
 
+bool SearchRecord::has_claimed(double claimed) const {
+  const double margin = integral_objective_ ? kHalfUnit : kFeasibility * std::max(1.0, std::abs(claimed));
+  return !best_.x.empty() && best_.objective >= claimed - margin;
+}
+
 MilpAnswer SearchRecord::unbounded() {
   best_.status = SolveStatus::kUnbounded;
   best_.bound = lp::kInfinity;
@@ -97,8 +103,7 @@ MilpAnswer SearchRecord::finished(double claimed, bool has_stopped_on_gap) {
     best_.bound = request_.cutoff;
     return std::move(best_);
   }
-  const bool has_claimed = best_.objective >= claimed - kFeasibility * std::max(1.0, std::abs(claimed));
-  if (best_.x.empty() || !has_claimed) return stopped(claimed);
+  if (!has_claimed(claimed)) return stopped(claimed);
   best_.bound = std::max(proven(), claimed);
   best_.status = SolveStatus::kOptimal;
   if (has_stopped_on_gap) return std::move(best_);

@@ -21,7 +21,6 @@ class SearchRecord {
   // All three outlive the object.
   SearchRecord(const lp::Milp& milp, const MilpRequest& request, const IncumbentListener& listener);
 
-  const MilpAnswer& best() const { return best_; }
   bool has_bound() const { return bound_ < lp::kInfinity; }
   // What the request's start has; -infinity without one.
   double start_objective() const;
@@ -32,6 +31,8 @@ class SearchRecord {
   void tell_bound();
   // Takes x if it is feasible once its integers are rounded, and better. Tells it.
   void offer(std::vector<double> x);
+  // Whether the best solution is the one that the solver claims, by its objective. Integers are told apart at any size.
+  bool has_claimed(double claimed) const;
   void set_start_used() { best_.start_was_used = true; }
 
   // The answers at the end. `claimed`: the objective of the solver's solution, of which the point may be lost on its

@@ -83,7 +83,7 @@ std::optional<NodeIndex> NodeSearch::find(PodIndex pod) {
     if (list(pod, touched[read_])) std::ranges::push_heap(best_, std::ranges::greater());
   std::vector<Listed> others;  // that it does not fit on, though it may be so of another pod of the rank
   std::optional<NodeIndex> found;
-  while (!best_.empty() && !found) {
+  while (!best_.empty()) {
     const Listed& first = best_.front();
     const bool is_valid = first.version == dealt_.state().version(first.node);
     if (is_valid && dealt_.fits(pod, first.node)) {

@@ -67,6 +67,23 @@ TEST(SolveWithCbc, FindsWholeNumbers) {
   EXPECT_GE(whole.bound, 8 - 1e-9) << "a bound that is false";
 }
 
+// A millionth of the value would be four thousand units: a point that is short of the optimum by three is not its
+// proof.
+TEST(SearchRecord, APointShortOfAClaimedOptimumIsNoProofHoweverLargeTheValues) {
+  lp::Milp milp;
+  milp.add_row(-lp::kInfinity, 9);
+  milp.add_column({4e9, 1, 1, true}, {});
+  milp.add_column({5, 0, 10, true}, {{0, 6}});
+  milp.add_column({4, 0, 10, true}, {{0, 4}});
+  const MilpRequest request = request_of(false);
+  const IncumbentListener listener;
+  SearchRecord record(milp, request, listener);
+  record.offer({1, 1, 0});
+  const MilpAnswer answer = record.finished(4e9 + 8, false);
+  EXPECT_EQ(answer.status, SolveStatus::kFeasible);
+  EXPECT_GE(answer.bound, 4e9 + 8);
+}
+
 TEST(SolveWithCbc, KnowsThatThereIsNoSolution) {
   lp::Milp milp;
   milp.add_row(2, 3);

@@ -1,31 +1,23 @@
-// HiGHS and CBC, two solvers by different hands, prove the same optima. A longer run, where the program is built with
-// it:
-//
-//     MUSTER_INSTANCES=2000 build/release/test/test_solver --gtest_filter='SolveWithHighs.*'
+// HiGHS and CBC, two solvers by different hands, prove the same optima. Skipped where the program is built without
+// HiGHS; test/highs/run is the longer run.
 #include "solver/cbc/highs.h"
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <random>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "solver/cbc/cbc.h"
+#include "test/properties/instances.h"
 #include "test/solver/exact_formulation.h"
 #include "test/solver/random_cluster.h"
 #include "test/solver/random_milp.h"
 
 namespace muster::cbc {
 namespace {
-
-std::uint32_t instances(std::uint32_t by_default) {
-  const char* wanted = std::getenv("MUSTER_INSTANCES");
-  return wanted == nullptr ? by_default : static_cast<std::uint32_t>(std::stoul(wanted));
-}
 
 MilpRequest request() {
   MilpRequest request;
@@ -42,7 +34,7 @@ class SolveWithHighs : public testing::Test {
 
 TEST_F(SolveWithHighs, FindsTheBestOfAllPoints) {
   std::mt19937 random(7);
-  const std::uint32_t wanted = instances(300);
+  const std::uint32_t wanted = properties::instances(300);
   for (std::uint32_t i = 0; i < wanted; ++i) {
     SCOPED_TRACE(i);
     const lp::Milp milp = test::random_milp(random);
@@ -84,7 +76,7 @@ TEST_F(SolveWithHighs, IsNotMisledByItsStart) {
 }
 
 TEST_F(SolveWithHighs, ProvesWhatCbcProves) {
-  const std::uint32_t wanted = instances(30);
+  const std::uint32_t wanted = properties::instances(30);
   int models = 0;
   for (std::uint32_t seed = 1; seed <= wanted; ++seed) {
     const test::Case cluster = test::any_cluster(seed);
