@@ -31,7 +31,8 @@ class SearchRecord {
   void tell_bound();
   // Takes x if it is feasible once its integers are rounded, and better. Tells it.
   void offer(std::vector<double> x);
-  // Whether the best solution is the one that the solver claims, by its objective. Integers count as different at any size.
+  // Whether the best solution is the one that the solver claims, by its objective. Integers count as different at any
+  // size.
   bool has_claimed(double claimed) const;
   void set_start_used() { best_.start_was_used = true; }
 
