@@ -48,7 +48,7 @@ const CommandSyntax& solve_syntax() {
             {"gap", "FRACTION", "stop once the plan is proven to be within this gap of the best (default 0)"},
             {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock, no timings"},
             remedies_row(),
-            {"write-model", "FILE", "write the first integer program of each snapshot as MPS; FILE keeps the last one"},
+            {"write-model", "PATH", "write the models as MPS: to a file the first of each snapshot, to a folder all"},
             {"trace", "FILE", "write each improvement of the plan and of its bounds as JSON Lines; see docs/cli.md"},
             {"output-format", "NAME", "format of the plans: json or table (default: table on a terminal, else json)",
              'o', "json table"},

@@ -54,22 +54,6 @@ std::vector<double> verified(const lp::Milp& milp, const MilpRequest& request, s
   return x;
 }
 
-// Puts `more` columns behind those of `milp`.
-void append_columns(lp::Milp& milp, const lp::Milp& more) {
-  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-  const std::int32_t entries = milp.column_begin.back();
-  append(milp.objective, more.objective);
-  append(milp.lower, more.lower);
-  append(milp.upper, more.upper);
-  append(milp.entry_row, more.entry_row);
-  append(milp.entry_value, more.entry_value);
-  milp.is_integer.resize(milp.objective.size(), 0);
-  if (!milp.is_structure.empty()) milp.is_structure.resize(milp.objective.size(), 0);
-  for (std::size_t column = 1; column < more.column_begin.size(); ++column) {
-    milp.column_begin.push_back(entries + more.column_begin[column]);
-  }
-}
-
 bool has_crossed_bounds(const lp::Milp& milp) {
   for (std::size_t column = 0; column < milp.lower.size(); ++column) {
     if (!(milp.lower[column] <= milp.upper[column])) return true;
@@ -80,15 +64,14 @@ bool has_crossed_bounds(const lp::Milp& milp) {
   return false;
 }
 
-// Models that CBC need not, or should not, solve: it treats one without columns as no model at all.
-// Whether it has integers that doubles do not tell apart: CBC then looks for an exactness that it cannot reach, for
-// ever.
+// Whether it has integers that doubles do not tell apart: CBC then looks for an exactness out of its reach, for ever.
 bool is_beyond_doubles(const lp::Milp& milp) {
   constexpr double kMost = 9007199254740992;  // 2^53
   const auto is_beyond = [](double value) { return std::abs(value) > kMost; };
   return std::ranges::any_of(milp.objective, is_beyond) || std::ranges::any_of(milp.entry_value, is_beyond);
 }
 
+// Of models that CBC need not, or should not, solve: it treats one without columns as no model at all.
 std::optional<MilpAnswer> trivial_answer(const lp::Milp& milp) {
   MilpAnswer answer;
   if (is_beyond_doubles(milp)) {
@@ -227,6 +210,7 @@ struct Backend::Implementation {
   lp::Milp lp;                        // what the worker's open LP is, to check its answers against
   bool is_lp_open = false;
   std::int64_t failures = 0;
+  ModelFiles files;
 };
 
 Backend::Implementation::Conversation Backend::Implementation::converse(MessageType type, const lp::Milp& milp,
@@ -283,6 +267,7 @@ void Backend::Implementation::ask_next(Runner& runner, ChannelClock::time_point 
     runner.request.start = verified(question->milp, runner.request, std::move(runner.request.start));
     runner.request.deadline = std::min(runner.request.deadline, deadline - stopping_time(left));
     runner.until = std::min(deadline, runner.request.deadline + stopping_time(left));
+    files.write(question->milp, runner.request.relax);
     const auto type = static_cast<std::uint32_t>(MessageType::kSolve);
     if (runner.worker->channel().send(type, encode(question->milp, runner.request), deadline) != ChannelStatus::kDone)
       fail(runner, "the worker does not read");
@@ -433,6 +418,7 @@ MilpAnswer Backend::Implementation::ask(MessageType type, const lp::Milp& whole,
     if (request.start.empty()) remark = "the start is not feasible";
   }
   if (request.relax) request.start.clear();
+  files.write(whole, request.relax);
   MilpAnswer answer = settle(whole, request, converse(type, sent, request));
   request.work.spend(answer.work);
   if (!remark.empty()) answer.message = answer.message.empty() ? remark : remark + "; " + answer.message;
@@ -480,11 +466,13 @@ MilpAnswer Backend::extend_lp(const lp::Milp& more_columns, const MilpRequest& r
   MilpAnswer failure;
   failure.message = state.is_lp_open ? "the columns do not match the rows of the open LP" : "no LP is open";
   if (!state.is_lp_open || more_columns.rows() != state.lp.rows()) return failure;
-  append_columns(state.lp, more_columns);
+  lp::append_columns(state.lp, more_columns);
   return state.ask_lp(MessageType::kExtendLp, more_columns, request);
 }
 
 bool Backend::is_open() const { return implementation_->is_lp_open; }
+
+ModelFiles& Backend::model_files() { return implementation_->files; }
 
 void Backend::prepare() {
   implementation_->reap();

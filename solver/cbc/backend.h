@@ -12,6 +12,7 @@
 #include <string>
 
 #include "solver/cbc/channel.h"
+#include "solver/cbc/mps.h"
 #include "solver/cbc/worker_protocol.h"
 #include "solver/lp/milp.h"
 
@@ -60,6 +61,9 @@ class Backend {
   // The rows of `more_columns` are those of the open LP; only its columns count.
   MilpAnswer extend_lp(const lp::Milp& more_columns, const MilpRequest& request);
   bool is_open() const;
+
+  // Where the models of the requests are written from here on.
+  ModelFiles& model_files();
 
   // How many workers had to be killed or died since the beginning.
   std::int64_t failures() const;

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_set>
 #include <vector>
 
@@ -101,6 +103,21 @@ bool write_mps(const lp::Milp& given, const std::string& path) {
   } catch (const CoinError&) {  // the file cannot be opened
     return false;
   }
+}
+
+void ModelFiles::begin_cycle(const std::string& path) {
+  path_ = path;
+  std::error_code ignored;
+  is_folder_ = std::filesystem::is_directory(path, ignored);
+  has_first_ = has_failed_ = false;
+}
+
+void ModelFiles::write(const lp::Milp& milp, bool is_relaxation) {
+  if (path_.empty() || (!is_folder_ && (has_first_ || is_relaxation))) return;
+  has_first_ = true;
+  ++written_;
+  const std::string path = is_folder_ ? path_ + "/" + std::to_string(written_) + ".mps" : path_;
+  if (!write_mps(milp, path)) has_failed_ = true;
 }
 
 }  // namespace muster::cbc

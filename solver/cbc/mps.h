@@ -1,6 +1,7 @@
 // Models as MPS files, for other solvers.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "solver/lp/milp.h"
@@ -13,5 +14,22 @@ namespace muster::cbc {
 // C<column>. False if the file cannot be written. Readers leave out rows without sides, and take an integer column
 // whose bounds are equal for a continuous one.
 bool write_mps(const lp::Milp& milp, const std::string& path);
+
+// Where the models that a worker is asked to solve are written: of a file the first of each cycle that is not a
+// relaxation; of a folder all of them, as 1.mps, 2.mps, ... in the order in which they were asked.
+class ModelFiles {
+ public:
+  // The path of a file or of an existing folder; empty: nothing is written.
+  void begin_cycle(const std::string& path);
+  // Cost: that of write_mps, where there is something to write.
+  void write(const lp::Milp& milp, bool is_relaxation);
+  // Whether one of this cycle could not be written.
+  bool has_failed() const { return has_failed_; }
+
+ private:
+  std::string path_;
+  bool is_folder_ = false, has_first_ = false, has_failed_ = false;
+  std::int64_t written_ = 0;  // since the beginning
+};
 
 }  // namespace muster::cbc

@@ -38,8 +38,7 @@ class WholeProof {
 
   // Requires is_ready(), and that pods may leave.
   engine::MilpOutcome choose(const Candidate& plan, const std::vector<std::int64_t>& trivial) {
-    const engine::MilpEngineOptions options{
-        .deadline = deadline_, .threads = options_.threads, .write_model = "", .trivial = trivial};
+    const engine::MilpEngineOptions options{.deadline = deadline_, .threads = options_.threads, .trivial = trivial};
     return engine::outcome_for(plan, engine::choose_and_place(preparation_, plan, backend_, options),
                                level_ids(problem_));
   }

@@ -12,7 +12,6 @@
 #include "heuristics/state/plan_of.h"
 #include "model/base/tuning.h"
 #include "model/objective/level_bounds.h"
-#include "solver/cbc/mps.h"
 #include "solver/column_generation/aggregate.h"
 #include "solver/column_generation/column_generation.h"
 #include "solver/column_generation/restricted_master.h"
@@ -338,7 +337,6 @@ class Engine {
   // CBC on the existing columns: up to a proof if these are all columns.
   void branch(const Formulation& formulation, LevelTask& task) {
     lp::Milp milp = formulation.model().build(task.scaled, task.sign);
-    write_first(milp);
     if (!is_whole()) keep_near(formulation, milp);
     cbc::MilpRequest request;
     request.deadline = options_.deadline.after(level_share()) - slowest_take_;
@@ -447,12 +445,6 @@ class Engine {
       }
   }
 
-  void write_first(const lp::Milp& milp) {
-    if (options_.write_model.empty() || written_) return;
-    written_ = true;
-    if (!cbc::write_mps(milp, options_.write_model)) outcome_.defects.push_back("cannot write " + options_.write_model);
-  }
-
   void take(const Formulation& formulation, const std::vector<double>& x) {
     if (columns_ != Columns::kAllNodes) return take(formulation.read(x), whole_.pool.configurations());
     const WholeModel::Content content = all_nodes_->read(formulation, x);
@@ -523,7 +515,7 @@ class Engine {
   std::optional<WholeModel> all_nodes_;
   Repair repair_;
   Columns columns_ = Columns::kPriced;
-  bool written_ = false, solving_ = true, by_optimum_ = false, is_finished_ = false;
+  bool solving_ = true, by_optimum_ = false, is_finished_ = false;
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution
   std::map<formulation::Terms, std::int64_t> held_;

@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +22,6 @@ struct MilpEngineOptions {
   Deadline deadline;
   double gap = 0;  // relative; good enough for a level
   std::int32_t threads = 1;
-  std::string write_model;  // path for the first model as an MPS file; empty: none
   Tracer* trace = nullptr;  // outlives the call; null: no trace
   column_generation::PriceMemory* memory =
       nullptr;                        // of the cycles before, and for the next one; outlives the call; null: none

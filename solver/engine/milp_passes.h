@@ -85,7 +85,6 @@ class MilpPasses {
     if (options.deadline.is_deterministic() || preparation_.candidates.any) return std::nullopt;
     MilpEngineOptions first = options;
     first.most_states = 0;
-    first.write_model.clear();
     if (const auto time = engine.time_without_list(); time > time.zero()) {
       first.deadline = Deadline(Deadline::Clock::now() + time, false);
       return first;

@@ -57,6 +57,21 @@ bool satisfies_columns(const Milp& milp, const std::vector<double>& x, double to
 
 }  // namespace
 
+void append_columns(Milp& milp, const Milp& more) {
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const std::int32_t entries = milp.column_begin.back();
+  append(milp.objective, more.objective);
+  append(milp.lower, more.lower);
+  append(milp.upper, more.upper);
+  append(milp.entry_row, more.entry_row);
+  append(milp.entry_value, more.entry_value);
+  milp.is_integer.resize(milp.objective.size(), 0);
+  if (!milp.is_structure.empty()) milp.is_structure.resize(milp.objective.size(), 0);
+  for (std::size_t column = 1; column < more.column_begin.size(); ++column) {
+    milp.column_begin.push_back(entries + more.column_begin[column]);
+  }
+}
+
 bool is_feasible(const Milp& milp, const std::vector<double>& x, double tolerance) {
   if (x.size() != milp.objective.size() || !satisfies_columns(milp, x, tolerance)) return false;
   const Eigen::VectorXd activity = matrix_of(milp) * Eigen::Map<const Eigen::VectorXd>(x.data(), milp.columns());

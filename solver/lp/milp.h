@@ -40,6 +40,9 @@ struct Milp {
   std::int32_t add_column(const Column& column, const std::vector<Entry>& column_entries);
 };
 
+// Puts the columns of `more`, which has the same rows, behind those of `milp`, as continuous ones without names.
+void append_columns(Milp& milp, const Milp& more);
+
 // Whether `x` satisfies every row, bound and integrality to within `tolerance` (absolute; for a row times its largest
 // coefficient, if that is above 1). False if `x` has the wrong length or is not finite. Cost: O(entries). Used to
 // verify the points given to the backend and those it returns.

@@ -14,7 +14,6 @@ engine::MilpEngineOptions MilpRuns::options(Clock::time_point until) {
       task_.has_clock() ? Deadline(until, false) : Deadline(until, WorkLimit(plan.milp_work)),
       asked.gap,
       asked.threads,
-      asked.write_model,
       &offers_.tracer(),
       task_.has_clock() ? &prices_ : nullptr,
       task_.trivial()};

@@ -173,7 +173,10 @@ Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, cons
   Implementation& lasting = *implementation_;
   Cycle cycle(snapshot, problem, options,
               {lasting.backend, lasting.prices, lasting.plan, lasting.forecast, lasting.engines});
+  cbc::ModelFiles& files = lasting.backend.model_files();
+  files.begin_cycle(options.write_model);
   Solution solution = cycle.run();
+  if (files.has_failed()) solution.defects.push_back("cannot write " + options.write_model);
   if (auto large = cycle.take_large_preparation())
     lasting.clearing_away = std::jthread([all = std::move(large)]() mutable { all.reset(); });
   return solution;

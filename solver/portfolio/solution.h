@@ -36,7 +36,7 @@ struct SolveOptions {
   bool deterministic = false;  // work limits in place of clocks
   TraceSink trace;             // receives better plans and bounds on the way; empty: no trace
   TimePlanSink time_plan;      // receives the time plan before the first engine begins; may be empty
-  std::string write_model;     // a path: what CBC is given first, as an MPS file; empty: no
+  std::string write_model;     // what CBC is given, see cbc::ModelFiles; empty: nothing
   // Stages that are not run, for measuring what each is worth (bench/ablation.cpp). Of a cycle: "still" (a choice
   // without moves), "milp", "gather" (repacking), "search". Of the MILP engine: "choice", "earlier" (choices, for their
   // places), "slots" (the model of places), "list" (of all configurations), "whole" (models of all nodes), "aggregate"

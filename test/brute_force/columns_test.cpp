@@ -28,8 +28,8 @@ namespace {
 constexpr std::int64_t kMostStates = 3'000'000;
 
 engine::MilpEngineOptions not_listed() {
-  engine::MilpEngineOptions options{
-      .deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true), .write_model = "", .trivial = {}};
+  engine::MilpEngineOptions options{.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true),
+                                    .trivial = {}};
   options.most_states = 0;
   options.most_node_columns = 0;
   return options;

@@ -33,7 +33,7 @@ ChoiceOutcome choose(const Case& cluster, std::chrono::seconds time) {
   const Deadline deadline(Deadline::Clock::now() + time, false);
   const MilpPreparation preparation(cluster.problem(), cluster.shares(), deadline);
   cbc::Backend backend(test::program());
-  MilpEngineOptions options{.deadline = deadline, .write_model = "", .trivial = {}};
+  MilpEngineOptions options{.deadline = deadline, .trivial = {}};
   return choose_and_place(preparation, doing_nothing(cluster), backend, options);
 }
 

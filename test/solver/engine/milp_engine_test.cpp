@@ -20,8 +20,7 @@ namespace {
 using test::Case;
 
 MilpEngineOptions with_states(std::size_t most_states) {
-  MilpEngineOptions options{
-      .deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true), .write_model = "", .trivial = {}};
+  MilpEngineOptions options{.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true), .trivial = {}};
   options.most_states = most_states;
   options.most_node_columns = 0;
   return options;

@@ -341,6 +341,24 @@ TEST(Portfolio, WritesTheFirstModelAsAnMpsFile) {
   EXPECT_NE(text.find(" nodes0 "), std::string::npos) << "rows have their names";
 }
 
+TEST(Portfolio, WritesAllModelsToAFolder) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("portfolio_test." + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const Case cluster = contested_cluster();
+  SolveOptions options = within(seconds(3));
+  options.write_model = folder.string();
+  Portfolio portfolio(test::program());
+  portfolio.solve(cluster.snapshot(), cluster.problem(), options);
+  std::size_t files = 0;
+  while (std::filesystem::exists(folder / (std::to_string(files + 1) + ".mps"))) ++files;
+  EXPECT_GT(files, 1U) << "more than one level has a model";
+  const auto of_first_cycle = files;
+  portfolio.solve(cluster.snapshot(), cluster.problem(), options);
+  while (std::filesystem::exists(folder / (std::to_string(files + 1) + ".mps"))) ++files;
+  EXPECT_GT(files, of_first_cycle) << "those of the next cycle follow";
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Portfolio, AModelThatCannotBeWrittenIsADefectAndNoHindrance) {
   const Case cluster = contested_cluster();
   SolveOptions options = within(seconds(3));
