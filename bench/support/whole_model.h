@@ -42,13 +42,13 @@
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/plan_of.h"
-#include "solver/formulation/anti_affinity.h"
-#include "solver/formulation/configuration.h"
+#include "solver/demand/anti_affinity.h"
+#include "solver/demand/demand.h"
+#include "solver/demand/departure_options.h"
 #include "solver/formulation/decode.h"
-#include "solver/formulation/demand.h"
-#include "solver/formulation/departure_options.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/residual_class.h"
+#include "solver/supply/configuration.h"
+#include "solver/supply/residual_class.h"
 
 namespace muster::bench {
 

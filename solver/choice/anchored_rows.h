@@ -22,9 +22,9 @@
 
 #include "heuristics/state/cluster_state.h"
 #include "model/problem/problem.h"
-#include "solver/formulation/demand.h"
+#include "solver/demand/demand.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/residual_class.h"
+#include "solver/supply/residual_class.h"
 
 namespace muster::choice {
 

@@ -9,7 +9,7 @@
 #include "model/base/tuning.h"
 #include "solver/choice/improvement.h"
 #include "solver/choice/neighbourhoods.h"
-#include "solver/formulation/pooled_supply.h"
+#include "solver/supply/pooled_supply.h"
 
 namespace muster::choice {
 namespace {

@@ -24,10 +24,10 @@
 #include "solver/cbc/backend.h"
 #include "solver/choice/incumbent.h"
 #include "solver/choice/sum_rows.h"
-#include "solver/formulation/anti_affinity.h"
-#include "solver/formulation/demand.h"
+#include "solver/demand/anti_affinity.h"
+#include "solver/demand/demand.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/residual_class.h"
+#include "solver/supply/residual_class.h"
 
 namespace muster::choice {
 

@@ -24,10 +24,10 @@
 #include "model/problem/problem.h"
 #include "solver/choice/anchored_rows.h"
 #include "solver/choice/device_patterns.h"
-#include "solver/formulation/anti_affinity.h"
-#include "solver/formulation/demand.h"
+#include "solver/demand/anti_affinity.h"
+#include "solver/demand/demand.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/residual_class.h"
+#include "solver/supply/residual_class.h"
 
 namespace muster::choice {
 

@@ -18,9 +18,9 @@
 #include "solver/cbc/backend.h"
 #include "solver/column_generation/column_pool.h"
 #include "solver/column_generation/restricted_master.h"
-#include "solver/formulation/demand.h"
+#include "solver/demand/demand.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/residual_class.h"
+#include "solver/supply/residual_class.h"
 
 namespace muster::column_generation {
 

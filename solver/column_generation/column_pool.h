@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "solver/column_generation/pricing.h"
-#include "solver/formulation/configuration.h"
 #include "solver/formulation/formulation.h"
+#include "solver/supply/configuration.h"
 
 namespace muster::column_generation {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/base/tuning.h"
-#include "solver/formulation/configuration.h"
+#include "solver/supply/configuration.h"
 
 namespace muster::column_generation {
 

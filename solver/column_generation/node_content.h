@@ -7,7 +7,7 @@
 
 #include "solver/column_generation/multiplier_grid.h"
 #include "solver/column_generation/restricted_master.h"
-#include "solver/formulation/configuration.h"
+#include "solver/supply/configuration.h"
 
 namespace muster::column_generation {
 

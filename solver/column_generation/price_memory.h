@@ -12,7 +12,7 @@
 
 #include "model/objective/levels.h"
 #include "model/problem/problem.h"
-#include "solver/formulation/demand.h"
+#include "solver/demand/demand.h"
 
 namespace muster::column_generation {
 

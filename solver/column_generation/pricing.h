@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "solver/formulation/configuration.h"
+#include "solver/supply/configuration.h"
 
 namespace muster::column_generation {
 

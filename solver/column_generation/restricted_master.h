@@ -11,9 +11,9 @@
 #include "model/objective/fair_share.h"
 #include "solver/budget/deadline.h"
 #include "solver/column_generation/column_pool.h"
-#include "solver/formulation/demand.h"
+#include "solver/demand/demand.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/residual_class.h"
+#include "solver/supply/residual_class.h"
 
 namespace muster::column_generation {
 

@@ -15,19 +15,19 @@
 #include "solver/column_generation/aggregate.h"
 #include "solver/column_generation/column_generation.h"
 #include "solver/column_generation/restricted_master.h"
+#include "solver/demand/anti_affinity.h"
+#include "solver/demand/demand.h"
 #include "solver/engine/block_stage.h"
 #include "solver/engine/choice_stage.h"
 #include "solver/engine/milp_passes.h"
 #include "solver/engine/offers.h"
 #include "solver/engine/repair.h"
 #include "solver/engine/whole_model.h"
-#include "solver/formulation/anti_affinity.h"
 #include "solver/formulation/decode.h"
-#include "solver/formulation/demand.h"
 #include "solver/formulation/expression_terms.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/listing_time.h"
-#include "solver/formulation/residual_class.h"
+#include "solver/supply/listing_time.h"
+#include "solver/supply/residual_class.h"
 
 namespace muster::engine {
 namespace {

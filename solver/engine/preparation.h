@@ -11,7 +11,7 @@
 #include "model/snapshot/plan.h"
 #include "solver/budget/deadline.h"
 #include "solver/column_generation/restricted_master.h"
-#include "solver/formulation/departure_options.h"
+#include "solver/demand/departure_options.h"
 
 namespace muster::engine {
 

@@ -11,7 +11,7 @@
 #include "heuristics/state/fit.h"
 #include "solver/budget/deadline.h"
 #include "solver/column_generation/restricted_master.h"
-#include "solver/formulation/demand.h"
+#include "solver/demand/demand.h"
 
 namespace muster::engine {
 

@@ -9,7 +9,7 @@
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/problem/problem.h"
-#include "solver/formulation/demand.h"
+#include "solver/demand/demand.h"
 #include "solver/formulation/formulation.h"
 
 namespace muster::formulation {

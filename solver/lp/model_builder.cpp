@@ -10,6 +10,12 @@
 #include "solver/lp/matrix.h"
 
 namespace muster::lp {
+namespace {
+
+std::int64_t divide_down(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return -divide_down(-a, b); }
+
+}  // namespace
 
 LinearExpression LinearExpression::merged() const {
   LinearExpression sorted = *this;
@@ -97,6 +103,34 @@ std::int32_t ModelBuilder::add_constraint(const LinearExpression& expression, do
   return row;
 }
 
+void ModelBuilder::add_implied(std::int32_t column, const LinearExpression& expression, double lower, double upper) {
+  const LinearExpression sum = expression.merged();
+  std::int64_t divisor = 0, least = 0, most = 0;
+  for (const auto& [term, coefficient] : sum.terms) {
+    MUSTER_REQUIRE(this->upper(term) < kInfinity);
+    divisor = std::gcd(divisor, coefficient);
+    const auto reach = coefficient * static_cast<std::int64_t>(this->upper(term));
+    (reach < 0 ? least : most) += reach;
+  }
+  divisor = std::max<std::int64_t>(1, divisor);
+  if (upper < kInfinity) {
+    const std::int64_t limit = divide_down(static_cast<std::int64_t>(upper) - sum.constant, divisor) * divisor;
+    LinearExpression row{0, sum.terms};
+    if (most > limit) {
+      row.add(column, most - limit);
+      add_constraint(row, -kInfinity, static_cast<double>(most), "implied");
+    }
+  }
+  if (lower > -kInfinity) {
+    const std::int64_t limit = divide_up(static_cast<std::int64_t>(lower) - sum.constant, divisor) * divisor;
+    LinearExpression row{0, sum.terms};
+    if (least < limit) {
+      row.add(column, least - limit);
+      add_constraint(row, static_cast<double>(least), kInfinity, "implied");
+    }
+  }
+}
+
 ScaledRow ModelBuilder::add_scaled_row(const LinearExpression& merged, std::string name) {
   step(merged.terms.size());
   std::int64_t divisor = 0;
@@ -130,6 +164,12 @@ Milp ModelBuilder::build(const LinearExpression& objective, int sign) const {
   milp.entry_row.assign(matrix.innerIndexPtr(), matrix.innerIndexPtr() + matrix.nonZeros());
   milp.entry_value.assign(matrix.valuePtr(), matrix.valuePtr() + matrix.nonZeros());
   return milp;
+}
+
+std::string numbered(const char* kind, std::size_t number) { return kind + std::to_string(number); }
+
+std::string numbered(const char* kind, std::size_t number, std::size_t second) {
+  return numbered(kind, number) + "_" + std::to_string(second);
 }
 
 std::int64_t value_of(const LinearExpression& expression, const std::vector<double>& x) {

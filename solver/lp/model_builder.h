@@ -62,6 +62,11 @@ class ModelBuilder {
   // inwards if all columns of the row are integer. Large ones are scaled down by a power of two.
   std::int32_t add_constraint(const LinearExpression& expression, double lower, double upper, std::string name);
 
+  // lower <= expression <= upper if the binary column is 1. All coefficients stay multiples of the common divisor of
+  // those of the expression, so that amounts in bytes do not make the others negligible. Requires that
+  // all columns of the expression have an upper bound.
+  void add_implied(std::int32_t column, const LinearExpression& expression, double lower, double upper);
+
   // A row of scale x (expression - constant) / divisor of all coefficients, which bounds nothing. `merged`: each column
   // once.
   ScaledRow add_scaled_row(const LinearExpression& merged, std::string name);
@@ -99,6 +104,10 @@ class ModelBuilder {
   std::optional<Deadline> deadline_;
   std::size_t steps_ = 0;  // since the clock was read
 };
+
+// Names of columns and rows: "z4", "y4_2".
+std::string numbered(const char* kind, std::size_t number);
+std::string numbered(const char* kind, std::size_t number, std::size_t second);
 
 // The value of an expression at a point with integral values in the integer columns; rounded to the nearest integer.
 std::int64_t value_of(const LinearExpression& expression, const std::vector<double>& x);

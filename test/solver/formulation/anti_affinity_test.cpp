@@ -1,4 +1,4 @@
-#include "solver/formulation/anti_affinity.h"
+#include "solver/demand/anti_affinity.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "solver/formulation/configuration.h"
+#include "solver/supply/configuration.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "solver/formulation/demand.h"
+#include "solver/demand/demand.h"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "solver/formulation/departure_options.h"
+#include "solver/demand/departure_options.h"
 #include "test/solver/random_cluster.h"
 
 namespace muster::formulation {

@@ -1,4 +1,4 @@
-#include "solver/formulation/departure_options.h"
+#include "solver/demand/departure_options.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "solver/formulation/listing_time.h"
+#include "solver/supply/listing_time.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "solver/formulation/ordered_rows.h"
+#include "solver/rows/ordered_rows.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "solver/formulation/pooled_supply.h"
+#include "solver/supply/pooled_supply.h"
 
 #include <gtest/gtest.h>
 

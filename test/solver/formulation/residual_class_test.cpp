@@ -1,4 +1,4 @@
-#include "solver/formulation/residual_class.h"
+#include "solver/supply/residual_class.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "solver/formulation/split_exits.h"
+#include "solver/rows/split_exits.h"
 
 #include <gtest/gtest.h>
 
