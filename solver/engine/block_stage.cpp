@@ -44,7 +44,7 @@ bool BlockStage::improve_on_grids(PricingTask task, const std::vector<double>& a
   take_fill(task, priced.asked);
   if (priced.asked.empty() || !in_.options.runs("blocks") || on_bound(priced.dual_bound) || options.deadline.passed())
     return false;
-  blocks_ = column_generation::make_blocks(in_.whole, options.most_blocks);
+  blocks_ = column_generation::make_blocks(in_.whole, options.most.blocks);
   blocks_.points = std::move(priced.points);
   return true;
 }

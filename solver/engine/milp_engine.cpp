@@ -12,18 +12,16 @@
 #include "heuristics/state/plan_of.h"
 #include "model/base/tuning.h"
 #include "model/objective/level_bounds.h"
-#include "solver/column_generation/aggregate.h"
 #include "solver/column_generation/column_generation.h"
 #include "solver/column_generation/restricted_master.h"
 #include "solver/demand/anti_affinity.h"
 #include "solver/demand/demand.h"
 #include "solver/engine/block_stage.h"
 #include "solver/engine/choice_stage.h"
+#include "solver/engine/first_prices.h"
 #include "solver/engine/milp_passes.h"
-#include "solver/engine/offers.h"
-#include "solver/engine/repair.h"
+#include "solver/engine/solution_plans.h"
 #include "solver/engine/whole_model.h"
-#include "solver/formulation/decode.h"
 #include "solver/formulation/expression_terms.h"
 #include "solver/formulation/formulation.h"
 #include "solver/supply/listing_time.h"
@@ -34,15 +32,14 @@ namespace {
 
 using column_generation::Priced, column_generation::PricingTask, column_generation::RestrictedMaster;
 using formulation::EvictionCandidates, formulation::Formulation, formulation::FormulationSolution, lp::LinearExpression;
-using Configurations = Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>>;
 
 // Of a model of all nodes that there is time for.
 std::size_t most_node_columns(const MilpEngineOptions& options) {
   if (!options.runs("whole")) return 0;
-  if (options.deadline.is_deterministic()) return std::min(options.most_node_columns, kTuning.listing.few);
+  if (options.deadline.is_deterministic()) return std::min(options.most.node_columns, kTuning.listing.few);
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options.deadline.left()).count();
   const double each = options.levels_time * static_cast<double>(kTuning.listing.column_us);
-  return std::min(options.most_node_columns, static_cast<std::size_t>(static_cast<double>(left) / each));
+  return std::min(options.most.node_columns, static_cast<std::size_t>(static_cast<double>(left) / each));
 }
 
 class Engine {
@@ -52,24 +49,21 @@ class Engine {
   Engine(const column_generation::Setting& setting, RestrictedMaster& whole, const EvictionCandidates& candidates,
          std::vector<PlannedEviction> settled, const Candidate& incumbent, cbc::Backend& backend,
          const MilpEngineOptions& options)
-      : setting_(setting),
-        problem_(setting.problem),
+      : problem_(setting.problem),
         shares_(setting.shares),
         backend_(backend),
         options_(options),
         last_(options.deadline.without_work()),
         ids_(level_ids(setting.problem)),
         candidates_(candidates),
-        settled_(std::move(settled)),
         whole_(whole),
         is_formulated_(whole.formulation.has_value()),
         blocks_({whole_, backend_, options_,
                  [this](const FormulationSolution& solution) { take(solution, whole_.pool.configurations()); },
-                 [this] { return slowest_take_; }}),
-        bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
-        repair_(setting, whole_.demand, bounds_),
-        offers_(
-            {setting, repair_, ids_, options_, candidates.any},
+                 [this] { return plans_.slowest(); }}),
+        first_prices_(setting.problem, whole_, backend_, options_),
+        plans_(
+            {setting, whole_, ids_, options_, candidates.any}, std::move(settled),
             [this] {
               knows_incumbent_ = false;
               tell();
@@ -92,7 +86,8 @@ class Engine {
       if (formulate()) descend(left + 1, false);
     }
     is_finished_ = columns_ == Columns::kListed || (is_whole() && !options_.deadline.passed());
-    if (!candidates_.complete || !settled_.empty()) outcome_.bounds.assign(outcome_.bounds.size(), std::nullopt);
+    if (!candidates_.complete || !plans_.settled().empty())
+      outcome_.bounds.assign(outcome_.bounds.size(), std::nullopt);
     return std::move(outcome_);
   }
 
@@ -114,12 +109,12 @@ class Engine {
 
  private:
   enum class Columns : std::uint8_t { kListed, kAllNodes, kPriced };
-  bool has_blocks() const { return !is_whole() && whole_.supply.residuals.size() > options_.most_residuals; }
+  bool has_blocks() const { return !is_whole() && whole_.supply.residuals.size() > options_.most.residuals; }
 
   void choose_columns() {
     const Deadline until = options_.deadline.part(options_.parts.listing);
     if (options_.runs("list"))
-      states_ = whole_.pool.list_all({most_states(), options_.most_columns, [&] { return until.passed(); }});
+      states_ = whole_.pool.list_all({most_states(), options_.most.columns, [&] { return until.passed(); }});
     columns_ = Columns::kListed;
     if (states_) return;
     all_nodes_.emplace(problem_, whole_, most_node_columns(options_));
@@ -127,8 +122,8 @@ class Engine {
   }
 
   std::size_t most_states() const {
-    if (options_.deadline.is_deterministic()) return options_.most_states;
-    return std::min(options_.most_states, formulation::most_states_in(options_.deadline.left()));
+    if (options_.deadline.is_deterministic()) return options_.most.states;
+    return std::min(options_.most.states, formulation::most_states_in(options_.deadline.left()));
   }
 
   // All pods where they are, and the incumbent.
@@ -196,7 +191,8 @@ class Engine {
     formulation::Terms terms = formulation::terms_of(*expression);
     if (terms.empty()) {  // every solution has the same value, yet the incumbent's may be less
       outcome_.bounds[i] = expression->constant;
-      const bool is_settled = !settled_.empty() && (is_about_evictions(id.kind) || id.kind == LevelKind::kMoved);
+      const bool is_settled =
+          !plans_.settled().empty() && (is_about_evictions(id.kind) || id.kind == LevelKind::kMoved);
       if (is_whole() && solving_ && !is_settled && value(i) != expression->constant)
         improve(formulation, i, *expression);
       return by_optimum_ ? expression->constant : value(i);
@@ -306,20 +302,19 @@ class Engine {
     whole_.add_new_columns();
     const Deadline soon = options_.deadline.part(options_.parts.first_bound);
     const auto divisor = static_cast<double>(task.divisor);
-    if (whole_.stability_center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
-      find_first_prices(task.level, {task.scaled, task.sign, soon, options_.threads}, divisor);
+    first_prices_.find(ids_[task.level], {task.scaled, task.sign, soon, options_.threads}, divisor);
     if (has_blocks()) {
       const auto on_bound = [&](double proven) {
         tighten(task, proven);
         return is_solved(task);
       };
-      for (std::string& defect : blocks_.improve(task.scaled, task.sign, first_asked_, on_bound))
+      for (std::string& defect : blocks_.improve(task.scaled, task.sign, first_prices_.asked(), on_bound))
         outcome_.defects.push_back(std::move(defect));
-      remember_prices(task.level, divisor);
+      first_prices_.remember(ids_[task.level], divisor);
       return;
     }
     const Priced priced = price_columns(whole_, task.scaled, task.sign, options_.parts.pricing_whole);
-    remember_prices(task.level, divisor);
+    first_prices_.remember(ids_[task.level], divisor);
     tighten(task, priced.dual_bound);
     relaxed_ = priced.x;
     if (relaxed_.empty()) return;
@@ -339,7 +334,7 @@ class Engine {
     lp::Milp milp = formulation.model().build(task.scaled, task.sign);
     if (!is_whole()) keep_near(formulation, milp);
     cbc::MilpRequest request;
-    request.deadline = options_.deadline.after(level_share()) - slowest_take_;
+    request.deadline = options_.deadline.after(level_share()) - plans_.slowest();
     request.relative_gap = is_whole() ? 0 : std::max(1e-6, options_.gap / 4);
     request.is_proof = is_whole();
     request.work = options_.deadline.part(options_.parts.cbc_work).work();
@@ -384,34 +379,6 @@ class Engine {
     return options_.parts.cbc_priced;
   }
 
-  // The prices of the last cycle, if it was similar.
-  void find_first_prices(std::size_t i, const PricingTask& task, double divisor) {
-    whole_.stability_center.clear();
-    if (options_.memory != nullptr) {
-      std::vector<double> pods = options_.memory->recall(problem_, whole_.demand, ids_[i]);
-      for (double& price : pods) price /= divisor;
-      if (!pods.empty()) whole_.stability_center = column_generation::prices_of_pods(whole_, task, pods, backend_);
-    }
-    const bool is_recalled = !whole_.stability_center.empty();
-    if (is_recalled || !options_.runs("aggregate")) return;
-    column_generation::AggregatePrices first = column_generation::aggregate_prices(whole_, task, backend_);
-    whole_.stability_center = std::move(first.price);
-    first_asked_ = std::move(first.asked);
-  }
-
-  void remember_prices(std::size_t i, double divisor) const {
-    if (options_.memory == nullptr ||
-        whole_.stability_center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
-      return;
-    std::vector<double> pods(whole_.demand.classes.size(), 0.0);
-    for (const formulation::ResidualClassIndex residual : whole_.supply.residuals.indices())
-      for (const formulation::DemandIndex d : whole_.supply.residuals[residual].demands) {
-        const auto row = static_cast<std::size_t>(whole_.formulation->supply_row(d, residual));
-        pods[d.value()] = std::max(pods[d.value()], divisor * whole_.stability_center[row]);
-      }
-    options_.memory->keep(problem_, whole_.demand, ids_[i], pods);
-  }
-
   // A worker that was stopped because its time was up is no defect; one that broke before is.
   static bool has_failed(const cbc::MilpAnswer& answer, const cbc::MilpRequest& request) {
     return answer.status == cbc::SolveStatus::kFailed && Deadline::Clock::now() < request.deadline;
@@ -426,7 +393,7 @@ class Engine {
     if (options_.trace == nullptr) return;
     Tracer::Bounds bounds = outcome_.bounds;
     if (bound) bounds[level] = bound;
-    const bool bounds_hold = candidates_.complete && settled_.empty();
+    const bool bounds_hold = candidates_.complete && plans_.settled().empty();
     for (std::size_t i = bounds_hold ? levels_on_path() + 1 : 0; i < bounds.size(); ++i) bounds[i].reset();
     options_.trace->tell(Origin::kMilp, outcome_.best.levels, bounds);
   }
@@ -451,39 +418,8 @@ class Engine {
     take(content.solution, content.configurations);
   }
 
-  void take(const FormulationSolution& solution, const Configurations& configurations) {
-    const auto start = Deadline::Clock::now();
-    if (whole_.supply.parts.empty() || !take_in_some_order(solution, configurations)) {
-      ClusterState state = whole_.base;
-      std::vector<PlannedEviction> evictions = place(whole_, solution, configurations, state);
-      evictions.insert(evictions.end(), settled_.begin(), settled_.end());
-      offer(std::move(state), evictions);
-    }
-    slowest_take_ = std::max(slowest_take_, Deadline::Clock::now() - start);
-  }
-
-  // Binds all that the solution places, one after another, in some order that affinity and spread permit. False: no
-  // such order was found.
-  bool take_in_some_order(const FormulationSolution& solution, const Configurations& configurations) {
-    ClusterState state = whole_.base;
-    std::vector<PlannedEviction> evictions = place(whole_, solution, configurations, state, true);
-    evictions.insert(evictions.end(), settled_.begin(), settled_.end());
-    if (!ordered_plan_of(problem_, state, evictions).unbound.empty()) return false;
-    offer(std::move(state), evictions);
-    return true;
-  }
-
-  void offer(ClusterState state, std::vector<PlannedEviction> evictions) {
-    offers_.offer(std::move(state), std::move(evictions), is_whole());
-  }
-
-  std::vector<PlannedEviction> place(const RestrictedMaster& restricted, const FormulationSolution& solution,
-                                     const Configurations& configurations, ClusterState& state,
-                                     bool in_some_order = false) const {
-    return formulation::decode({problem_, restricted.demand, restricted.zones, restricted.supply, bounds_,
-                                configurations, restricted.formulation->channels(), in_some_order},
-                               solution, state)
-        .evictions;
+  void take(const FormulationSolution& solution, const SolutionPlans::Configurations& configurations) {
+    plans_.take(solution, configurations, is_whole());
   }
 
   // Column generation on the LP relaxation, for at most a share of the time that is left.
@@ -495,7 +431,6 @@ class Engine {
     return priced;
   }
 
-  const column_generation::Setting& setting_;
   const Problem& problem_;
   const FairShares& shares_;
   cbc::Backend& backend_;
@@ -503,25 +438,21 @@ class Engine {
   const Deadline last_;  // for the levels that nothing is solved for any more
   std::vector<LevelId> ids_;
   const EvictionCandidates& candidates_;
-  std::vector<PlannedEviction> settled_;
   RestrictedMaster& whole_;
   std::optional<std::size_t> states_;  // of the list
   std::size_t proven_ = 0;             // levels, from the first on, of the plan that it has started from
   bool is_formulated_;                 // as nothing is held yet
   BlockStage blocks_;
-  QueueBounds bounds_;
-  std::vector<double> first_asked_;  // by DemandIndex: pods that fit by sums; empty: not known
-  bool knows_incumbent_ = false;     // the pool has its contents
+  FirstPrices first_prices_;
+  bool knows_incumbent_ = false;  // the pool has its contents
   std::optional<WholeModel> all_nodes_;
-  Repair repair_;
   Columns columns_ = Columns::kPriced;
   bool solving_ = true, by_optimum_ = false, is_finished_ = false;
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution
   std::map<formulation::Terms, std::int64_t> held_;
-  Deadline::Clock::duration slowest_take_{};  // so far: what making a plan of a solution takes
   MilpOutcome outcome_;
-  Offers offers_;
+  SolutionPlans plans_;
 };
 
 }  // namespace

@@ -18,6 +18,16 @@
 
 namespace muster::engine {
 
+// Up to which size a problem is solved in which way.
+struct MilpSizes {
+  // Listed whole: intermediate states of all residual classes, and columns.
+  std::size_t states = kTuning.listing.most_states, columns = kTuning.listing.most_columns;
+  // Given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
+  std::size_t node_columns = kTuning.listing.most_columns;
+  // With more residual classes than that, blocks of them are priced, about so many.
+  std::size_t residuals = kTuning.size.many_kinds, blocks = kTuning.generation.blocks;
+};
+
 struct MilpEngineOptions {
   Deadline deadline;
   double gap = 0;  // relative; good enough for a level
@@ -26,14 +36,8 @@ struct MilpEngineOptions {
   column_generation::PriceMemory* memory =
       nullptr;                        // of the cycles before, and for the next one; outlives the call; null: none
   std::vector<std::int64_t> trivial;  // trivial_bounds of the problem; empty: not known yet
-  // What may be listed whole: intermediate states of all residual classes, and columns.
-  std::size_t most_states = kTuning.listing.most_states, most_columns = kTuning.listing.most_columns;
-  // What may be given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
-  std::size_t most_node_columns = kTuning.listing.most_columns;
-  double levels_time = 1;  // that the levels which are open take of the time that all levels would
-  // With more residual classes than that, blocks of them are priced, about so many.
-  std::size_t most_residuals = kTuning.size.many_kinds;
-  std::size_t most_blocks = kTuning.generation.blocks;
+  MilpSizes most = {};
+  double levels_time = 1;                    // that the levels which are open take of the time that all levels would
   MilpParts parts{};                         // of the time or work left, for each stage
   std::set<std::string_view> left_out = {};  // stages that are not run, see portfolio::SolveOptions
   bool runs(std::string_view stage) const { return !left_out.contains(stage); }

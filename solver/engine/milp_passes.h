@@ -84,13 +84,13 @@ class MilpPasses {
   std::optional<MilpEngineOptions> options_before(const Engine& engine, const MilpEngineOptions& options) const {
     if (options.deadline.is_deterministic() || preparation_.candidates.any) return std::nullopt;
     MilpEngineOptions first = options;
-    first.most_states = 0;
+    first.most.states = 0;
     if (const auto time = engine.time_without_list(); time > time.zero()) {
       first.deadline = Deadline(Deadline::Clock::now() + time, false);
       return first;
     }
     if (!engine.has_all_nodes()) return std::nullopt;
-    first.most_node_columns = 0;
+    first.most.node_columns = 0;
     first.deadline = options.deadline.part(options.parts.without_columns);
     return first;
   }

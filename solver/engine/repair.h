@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "heuristics/placement/node_choice.h"
-#include "heuristics/preemption/eviction_rules.h"
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
@@ -19,7 +18,7 @@ class Repair {
  public:
   // All of it outlives the repair.
   Repair(const column_generation::Setting& setting, const formulation::Demand& demand, const QueueBounds& bounds)
-      : problem_(setting.problem), rules_(setting.rules), demand_(demand), bounds_(bounds) {}
+      : problem_(setting.problem), demand_(demand), bounds_(bounds) {}
 
   // Every pod that can continue where it ran does: of a gang all pods, or enough for its minimum. Higher priorities
   // first. Cost: ends at the deadline.
@@ -35,7 +34,6 @@ class Repair {
   bool fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const;
 
   const Problem& problem_;
-  const preemption::EvictionRules& rules_;
   const formulation::Demand& demand_;
   const QueueBounds& bounds_;
 };

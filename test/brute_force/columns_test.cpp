@@ -30,20 +30,20 @@ constexpr std::int64_t kMostStates = 3'000'000;
 engine::MilpEngineOptions not_listed() {
   engine::MilpEngineOptions options{.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true),
                                     .trivial = {}};
-  options.most_states = 0;
-  options.most_node_columns = 0;
+  options.most.states = 0;
+  options.most.node_columns = 0;
   return options;
 }
 engine::MilpEngineOptions priced() { return not_listed(); }
 engine::MilpEngineOptions in_blocks() {
   engine::MilpEngineOptions options = not_listed();
-  options.most_residuals = 0;
-  options.most_blocks = 2;
+  options.most.residuals = 0;
+  options.most.blocks = 2;
   return options;
 }
 engine::MilpEngineOptions all_nodes() {
   engine::MilpEngineOptions options = not_listed();
-  options.most_node_columns = 1'000'000;
+  options.most.node_columns = 1'000'000;
   return options;
 }
 

@@ -21,8 +21,8 @@ using test::Case;
 
 MilpEngineOptions with_states(std::size_t most_states) {
   MilpEngineOptions options{.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true), .trivial = {}};
-  options.most_states = most_states;
-  options.most_node_columns = 0;
+  options.most.states = most_states;
+  options.most.node_columns = 0;
   return options;
 }
 
@@ -33,8 +33,8 @@ MilpOutcome solve_priced(const Case& cluster, const Candidate& incumbent, cbc::B
 // The same on grids of multipliers, then with blocks of residual classes.
 MilpOutcome solve_in_blocks(const Case& cluster, const Candidate& incumbent, cbc::Backend& backend) {
   MilpEngineOptions options = with_states(0);
-  options.most_residuals = 0;
-  options.most_blocks = 2;
+  options.most.residuals = 0;
+  options.most.blocks = 2;
   return solve_milp(cluster.problem(), cluster.shares(), incumbent, backend, options);
 }
 MilpOutcome solve_listed(const Case& cluster, const Candidate& incumbent, cbc::Backend& backend) {
