@@ -92,6 +92,8 @@ Demand collect_demand(const Problem& problem, const EvictionCandidates& candidat
 // By node class: whether some pod of the gang could be placed there, so that free capacity there counts for its
 // minResources.
 std::vector<bool> usable_classes(const Problem& problem, GangIndex gang);
+// The gang classes of each leaf queue, in their order. Cost: O(gang classes).
+Indexed<QueueIndex, std::vector<GangClassIndex>> classes_by_queue(const Problem& problem, const Demand& demand);
 // Removes the pods that may leave.
 void remove_candidates(const Demand& demand, ClusterState& state);
 

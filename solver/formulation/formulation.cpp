@@ -3,8 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "solver/formulation/node_levels.h"
-#include "solver/formulation/work_levels.h"
+#include "solver/formulation/plain_levels.h"
 #include "solver/rows/eviction_limits.h"
 #include "solver/rows/ordered_rows.h"
 

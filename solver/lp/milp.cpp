@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/base/require.h"
 #include "solver/lp/matrix.h"
 
 namespace muster::lp {
@@ -58,6 +59,7 @@ bool satisfies_columns(const Milp& milp, const std::vector<double>& x, double to
 }  // namespace
 
 void append_columns(Milp& milp, const Milp& more) {
+  MUSTER_REQUIRE(more.rows() == milp.rows());
   const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
   const std::int32_t entries = milp.column_begin.back();
   append(milp.objective, more.objective);

@@ -40,7 +40,7 @@ struct Milp {
   std::int32_t add_column(const Column& column, const std::vector<Entry>& column_entries);
 };
 
-// Puts the columns of `more`, which has the same rows, behind those of `milp`, as continuous ones without names.
+// Puts the columns of `more` behind those of `milp`, as continuous ones without names. Requires as many rows of both.
 void append_columns(Milp& milp, const Milp& more);
 
 // Whether `x` satisfies every row, bound and integrality to within `tolerance` (absolute; for a row times its largest

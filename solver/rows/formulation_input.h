@@ -30,7 +30,4 @@ struct FormulationInput {
   bool pooled = false;
 };
 
-// The gang classes of each leaf queue, in their order.
-Indexed<QueueIndex, std::vector<GangClassIndex>> classes_by_queue(const Problem& problem, const Demand& demand);
-
 }  // namespace muster::formulation

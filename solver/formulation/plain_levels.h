@@ -1,13 +1,21 @@
-// The levels that depend on what is on which node: `wholeNodes`, `cpuOnGpuNodes`, `preference` and the last one. None
-// where the configurations at hand cannot express them: these may hold more than is placed, unless all are listed.
+// Levels that are sums of columns: `work` and `seniority`; and those that depend on what is on which node,
+// `wholeNodes`, `cpuOnGpuNodes`, `preference` and the last one. These are none where the configurations at hand cannot
+// express them: they may hold more than is placed, unless all are listed.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "solver/rows/supply_rows.h"
 #include "solver/rows/topology_rows.h"
 
 namespace muster::formulation {
+
+// Of gangs of at least this priority. Cost: O(pods + cells).
+lp::LinearExpression work_level(const FormulationInput& input, const GangColumns& columns, std::int32_t priority);
+// Adds a column for each age of the gangs of a class. Cost: O(cells + gangs).
+lp::LinearExpression seniority_level(const FormulationInput& input, const GangColumns& columns,
+                                     lp::ModelBuilder& model);
 
 // Cost of each: O(configurations x demand classes of each).
 std::optional<lp::LinearExpression> whole_nodes_level(const FormulationInput& input, const SupplyRows& supply);
