@@ -15,12 +15,14 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/agent/advice.h"
 #include "cli/agent/extender/side.h"
 #include "cli/agent/leadership.h"
 #include "cli/agent/log.h"
 #include "cli/agent/nominations.h"
+#include "cli/agent/plan_timer.h"
 #include "cli/agent/planning/planner.h"
 #include "cli/agent/planning/staleness.h"
 #include "cli/agent/runner.h"
@@ -36,6 +38,9 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
+// From the first signal to the end, whatever the API server does: well below the 30 s that a pod is given to end.
+constexpr std::chrono::seconds kMostStopping{10};
+
 // Monitoring clients, on a thread of their own.
 class StatusServer {
  public:
@@ -49,26 +54,6 @@ class StatusServer {
   http::HttpServer server_;
   std::jthread thread_;
 };
-
-// What keeps the agent from planning. The first three end with a change of the cluster, of a watch or of the Lease.
-enum class Obstacle : std::uint8_t { kUnread, kInterrupted, kFollows, kUnseen, kNone };
-
-// `interrupted`: the kind whose watch is.
-std::string obstacle_text(Obstacle obstacle, const std::string& interrupted) {
-  switch (obstacle) {
-    case Obstacle::kNone:
-      return "";
-    case Obstacle::kUnread:
-      return "the cluster has not been read yet";
-    case Obstacle::kInterrupted:
-      return "the watch of " + interrupted + " is interrupted";
-    case Obstacle::kFollows:
-      return "another agent leads";
-    case Obstacle::kUnseen:
-      break;
-  }
-  return "the last writes have not come back";
-}
 
 api_server::ClusterWatchOptions watch_options(const kubernetes::KubernetesOptions& kubernetes) {
   api_server::ClusterWatchOptions options;
@@ -96,22 +81,25 @@ class Agent::Implementation {
                    log_.note(act, error);
                    if (!error.empty()) publish();
                  },
-                 [this] { return leads() && interrupted().empty(); }}),
+                 [this] { return !plan_timer_.is_stopped() && leads() && interrupted().empty(); },
+                 [this] { return leads(); }}),
         waiting_(
             client_, options.identity, [this] { return time_.text(); },
             [this](const std::string& sentence) { warn(sentence); }),
         staleness_(client_, options.dry_run, [this](const std::string& sentence) { warn(sentence); }),
         status_(options, Steady::now),
+        plan_timer_(options.period, options.idle_period),
         timer_(io_) {
     planner_.emplace(
         options, worker_program, [this](const SolvedLine& line) { status_.solved(line); },
         [this](std::function<void()> task) { boost::asio::post(io_, std::move(task)); });
     if (!options.lease) return;
-    leadership_.emplace(
-        client_, *options.lease, options.identity, Steady::now,
-        Leadership::Handlers{[this] { consider(); },
-                             [this](const std::string& sentence) { log_.say(Severity::kInformation, sentence); },
-                             [this] { return time_.text(); }});
+    leadership_.emplace(leadership_surroundings(client_, Steady::now, [this] { return time_.text(); }), *options.lease,
+                        options.identity,
+                        Leadership::Handlers{[this] { consider(); },
+                                             [this](const std::string& sentence, bool is_failure) {
+                                               is_failure ? warn(sentence) : log_.say(Severity::kInformation, sentence);
+                                             }});
   }
 
   int run(int listener) {
@@ -120,8 +108,8 @@ class Agent::Implementation {
     boost::asio::signal_set signals(io_, SIGTERM, SIGINT);
     signals.async_wait([this, &signals](boost::system::error_code error, int) {
       if (error) return;
-      signals.async_wait([this](boost::system::error_code again, int) {
-        if (!again) io_.stop();
+      signals.async_wait([](boost::system::error_code again, int signal) {
+        if (!again) ::_exit(128 + signal);
       });
       stop();
     });
@@ -152,16 +140,6 @@ class Agent::Implementation {
       if (!error) task();
     });
   }
-
-  // The current cycle, or the last one.
-  struct Cycle {
-    bool is_busy = false, is_stopping = false;
-    int defects = 0;                     // plans in a row that ended by an internal error
-    std::uint64_t planned_revision = 0;  // of the objects that it plans
-    Steady::time_point begun{};
-    Steady::time_point again_at = Steady::time_point::max();  // even if nothing changes
-    std::string blocked;                                      // see AgentState
-  };
 
   bool open_extender() {
     const Result<int> listener = http::open_listener(options_.extender_listen, true);
@@ -199,32 +177,40 @@ class Agent::Implementation {
     return "";
   }
 
+  std::string text_of(Obstacle obstacle) const {
+    switch (obstacle) {
+      case Obstacle::kNone:
+        return "";
+      case Obstacle::kUnread:
+        return "the cluster has not been read yet";
+      case Obstacle::kInterrupted:
+        return "the watch of " + interrupted() + " is interrupted";
+      case Obstacle::kFollows:
+        return leadership_->why_not();
+      case Obstacle::kUnseen:
+        break;
+    }
+    return "the last writes have not come back";
+  }
+
   // Begins a cycle if it is time for one, or sets the timer for when it may be. Called whenever something has changed.
   void consider() {
-    if (cycle_.is_stopping) return;
-    const Obstacle found = obstacle();
-    cycle_.blocked = obstacle_text(found, interrupted());
+    if (plan_timer_.is_stopped()) return;
+    PlanSituation situation{obstacle(), watch_.objects().revision(), {}};
+    if (situation.obstacle == Obstacle::kUnseen) situation.seen_at_latest = runner_.seen_at_latest();
     publish();
-    if (extender_) extender_->block(found == Obstacle::kUnseen ? "" : cycle_.blocked);
-    if (cycle_.is_busy || (found != Obstacle::kNone && found != Obstacle::kUnseen)) return;
+    if (extender_) extender_->block(situation.obstacle == Obstacle::kUnseen ? "" : text_of(situation.obstacle));
+    const auto next = plan_timer_.next(situation);
+    if (!next) return;
     const auto time = Steady::now();
-    Steady::time_point next = cycle_.begun + options_.period;
-    if (found == Obstacle::kUnseen) {
-      next = std::max(next, runner_.seen_at_latest());
-    } else if (watch_.objects().revision() == cycle_.planned_revision) {
-      next = std::max(next, std::min(cycle_.again_at, cycle_.begun + options_.idle_period));
-    }
-    if (next <= time) return begin();
-    later(timer_, next - time, [this] { consider(); });
+    if (*next <= time) return begin();
+    later(timer_, *next - time, [this] { consider(); });
   }
 
   // --- one cycle
 
   void begin() {
-    cycle_.is_busy = true;
-    cycle_.begun = Steady::now();
-    cycle_.again_at = Steady::time_point::max();
-    cycle_.planned_revision = watch_.objects().revision();
+    plan_timer_.begin(watch_.objects().revision(), Steady::now());
     auto cluster = std::make_shared<ClusterObjects>();
     cluster->objects = watch_.objects().kept();
     cluster->time = time_.now();
@@ -232,36 +218,35 @@ class Agent::Implementation {
   }
 
   void planned(const AgentPlan& plan) {
-    if (cycle_.is_stopping) return;
+    if (plan_timer_.is_stopped()) return;
     status_.publish(plan);
     if (plan.answer.is_error) {
       log_.count_unreadable();
       warn(fmt::format("no plan: {}: {}", plan.answer.error.path, plan.answer.error.message));
-      // A lack of memory passes; what fails again and again is tried less and less often.
-      if (plan.answer.error.code == ErrorCode::kInternalError)
-        cycle_.again_at = cycle_.begun + options_.period * (1 << std::min(cycle_.defects++, 10));
+      if (plan.answer.error.code == ErrorCode::kInternalError) plan_timer_.note_defect();
       return end();
     }
-    cycle_.defects = 0;
+    plan_timer_.note_plan();
     log_.count_plan();
     if (options_.are_events_written && leads()) waiting_.tell(plan.pods->waiting, watch_.objects());
     if (options_.marks == GroupMarking::kMarked && leads() && !options_.dry_run)
       waiting_.mark(plan.pods->waiting, watch_.objects());
     if (leads()) staleness_.write(plan.staleness.notes, time_.text(), watch_.objects());
     if (plan.staleness.next)
-      cycle_.again_at = cycle_.begun + std::chrono::nanoseconds(*plan.staleness.next - plan.cluster->time);
+      plan_timer_.plan_again(plan_timer_.begun() + std::chrono::nanoseconds(*plan.staleness.next - plan.cluster->time));
     if (options_.mode == ApplyMode::kNone) return end();
     look_again(plan);
   }
 
   // If the cluster has changed since, the referee checks the plan on the cluster as it is now.
   void look_again(const AgentPlan& plan) {
-    if (watch_.objects().revision() == cycle_.planned_revision) return carry_out(plan.steps->exported, *plan.pods);
+    if (watch_.objects().revision() == plan_timer_.planned_revision())
+      return carry_out(plan.steps->exported, *plan.pods);
     auto present = std::make_shared<ClusterObjects>();
     present->objects = watch_.objects().kept();
     present->time = plan.cluster->time;
     planner_->check(std::move(present), plan.steps, [this, pods = plan.pods](const auto& exported) {
-      if (!cycle_.is_stopping) carry_out(exported, *pods);
+      if (!plan_timer_.is_stopped()) carry_out(exported, *pods);
     });
   }
 
@@ -269,7 +254,7 @@ class Agent::Implementation {
     if (!exported) {
       log_.count_stale();
       log_.say(Severity::kInformation, fmt::format("the plan is not carried out: {}", exported.error().message));
-      cycle_.again_at = Steady::now();
+      plan_timer_.plan_again(Steady::now());
       return end();
     }
     for (const std::string& remark : exported->remarks) log_.remark(remark);
@@ -294,14 +279,16 @@ class Agent::Implementation {
   }
 
   void acted(const ActsDone& done) {
+    if (plan_timer_.is_stopped()) return release();
     log_.count_held_back(done.held_back);
-    if (done.refused > 0) cycle_.again_at = std::min(cycle_.again_at, Steady::now() + options_.period);
-    if (done.held_back > 0) cycle_.again_at = std::min(cycle_.again_at, done.next);
+    if (done.refused > 0) plan_timer_.plan_again(Steady::now() + options_.period);
+    if (done.is_cut) plan_timer_.plan_again(Steady::now());
+    if (done.held_back > 0) plan_timer_.plan_again(done.next);
     end();
   }
 
   void end() {
-    cycle_.is_busy = false;
+    plan_timer_.end();
     consider();
   }
 
@@ -321,20 +308,25 @@ class Agent::Implementation {
     state.revision = objects.revision();
     state.objects = objects.objects();
     state.bytes = objects.bytes();
-    state.blocked = cycle_.blocked;
+    state.blocked = text_of(obstacle());
     state.last_warning = log_.last_warning();
     state.kinds = objects.reports();
     state.counts = log_.counts();
     status_.publish(std::move(state));
   }
 
-  // What is being written is still answered; the Lease is given up.
+  // A gang that is being started or evicted for is completed; then the Lease is given up.
   void stop() {
-    cycle_.is_stopping = true;
+    if (plan_timer_.is_stopped()) return;
+    plan_timer_.stop();
     log_.say(Severity::kInformation, "stopping");
-    timer_.cancel();
     if (extender_) extender_->block("it is stopping");
     time_.stop();
+    later(timer_, kMostStopping, [this] { io_.stop(); });
+    if (!runner_.is_running()) release();
+  }
+
+  void release() {
     const auto finish = [this] { io_.stop(); };
     if (leadership_)
       leadership_->release(finish);
@@ -354,9 +346,9 @@ class Agent::Implementation {
   Adviser waiting_;
   StalenessWriter staleness_;
   AgentStatus status_;
+  PlanTimer plan_timer_;
   boost::asio::steady_timer timer_;
   std::optional<ExtenderSide> extender_;
-  Cycle cycle_;
 };
 
 Agent::Agent(const AgentOptions& options, Console& console, const std::string& worker_program)

@@ -11,8 +11,12 @@
 #include <string>
 
 #include "cli/agent/planning/options.h"
-#include "io/api_server/api_client.h"
+#include "io/api_server/api_request.h"
 #include "io/api_server/timer.h"
+
+namespace muster::api_server {
+class ApiClient;
+}
 
 namespace muster::cli {
 
@@ -25,15 +29,21 @@ struct LeaseTimes {
 
 class Leadership {
  public:
+  // Everything on one thread; nothing calls back from within the call that names it.
+  struct Surroundings {
+    std::function<void(api_server::ApiRequest, api_server::ApiHandler)> send;
+    std::function<void(std::chrono::milliseconds delay, std::function<void()> task)> call_after;
+    api_server::Clock clock;
+    std::function<std::string()> now;  // RFC 3339 with microseconds, for renewTime
+  };
   struct Handlers {
-    std::function<void()> on_change;                              // leads() has changed
-    std::function<void(const std::string& sentence)> on_message;  // for the log
-    std::function<std::string()> now;                             // RFC 3339 with microseconds, for renewTime
+    std::function<void()> on_change;  // leads() has changed
+    // For the log. A failure: the Lease could not be read, written or renewed in time.
+    std::function<void(const std::string& sentence, bool is_failure)> on_message;
   };
 
-  // On the thread of the client, which outlives it.
-  Leadership(api_server::ApiClient& client, LeaseName lease, std::string identity, api_server::Clock clock,
-             Handlers handlers, LeaseTimes times = {});
+  Leadership(Surroundings surroundings, LeaseName lease, std::string identity, Handlers handlers,
+             LeaseTimes times = {});
   ~Leadership();
   Leadership(const Leadership&) = delete;
   Leadership& operator=(const Leadership&) = delete;
@@ -42,6 +52,7 @@ class Leadership {
   // Whether this agent may act now.
   bool leads() const;
   const std::string& holder() const;  // as last seen; empty: no agent
+  std::string why_not() const;        // it does not lead: a clause for people; empty: it does
   // Gives the Lease up, so that another agent need not wait; then calls `done`. Nothing is renewed any more.
   void release(std::function<void()> done);
 
@@ -49,5 +60,9 @@ class Leadership {
   class Implementation;
   std::shared_ptr<Implementation> implementation_;
 };
+
+// By a client and timers of its io_context, which outlive what uses them.
+Leadership::Surroundings leadership_surroundings(api_server::ApiClient& client, api_server::Clock clock,
+                                                 std::function<std::string()> now);
 
 }  // namespace muster::cli

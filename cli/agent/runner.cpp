@@ -75,6 +75,7 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
   }
 
   void end() { done_ = {}; }
+  bool is_running() const { return static_cast<bool>(done_); }
   WrittenActs& written() { return written_; }
 
  private:
@@ -83,6 +84,8 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
     bool is_unknown = false;  // whether it was
   };
   using Answers = std::vector<ActAnswer>;  // in the order of the group
+  static constexpr std::string_view kNotSent = "not sent, since this agent may not act any more";
+  static constexpr std::size_t kInFlight = api_server::ApiLimits().max_connections;  // speed
 
   bool& held_back(ActKind kind) { return has_held_back_[kind == ActKind::kEvict ? 0 : 1]; }
 
@@ -90,7 +93,10 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
   void next_group() {
     for (; at_ < groups_.size(); ++at_) {
       const ActGroup& group = groups_[at_];
-      if (!handlers_.may_go_on()) break;
+      if (!handlers_.may_begin()) {
+        result_.is_cut = true;
+        break;
+      }
       if (group.kind == ActKind::kTakeBack || group.kind == ActKind::kNominate) return make();
       Pace& pace = group.kind == ActKind::kEvict ? evictions_ : starts_;
       if (!held_back(group.kind) && pace.take(group.acts.size(), clock_())) return begin(group);
@@ -116,7 +122,9 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
       if (std::ranges::all_of(answers, &std::string::empty, &ActAnswer::error)) return make();
       for (std::size_t i = 0; i < answers.size(); ++i) {
         const std::string& error = answers[i].error;
-        tell(groups_[at_].acts[i], {error.empty() ? "left out, since another act for its gang is refused" : error});
+        tell(groups_[at_].acts[i], {!error.empty()   ? error
+                                    : result_.is_cut ? std::string(kNotSent)
+                                                     : "left out, since another act for its gang is refused"});
       }
       ++at_;
       next_group();
@@ -140,30 +148,51 @@ class ActRunner::Implementation : public std::enable_shared_from_this<Implementa
     handlers_.on_act(act, answer.error);
   }
 
+  // The answers to acts of one group. Only a few are sent at a time, so that none waits in the client's queue.
+  struct Round {
+    const std::vector<Act>* acts;  // of groups_, which lasts as long as `done_` is set
+    bool dry_run;
+    Answers answers;
+    std::size_t sent = 0, answered = 0;
+    std::function<void(const Answers&)> then;
+  };
+
   void send_all(bool dry_run, std::function<void(const Answers&)> then) {
-    struct Round {
-      Answers answers;
-      std::size_t left = 0;
-      std::function<void(const Answers&)> then;
-    };
     const std::vector<Act>& acts = groups_[at_].acts;
-    auto round = std::make_shared<Round>(Round{Answers(acts.size()), acts.size(), std::move(then)});
-    for (std::size_t i = 0; i < acts.size(); ++i) {
-      send(acts[i], dry_run, [weak = weak_from_this(), round, i, dry_run](const api_server::ApiResponse& response) {
-        const auto self = weak.lock();
-        if (!self || !self->done_) return;
-        const bool is_unknown = !dry_run && (response.status == 0 || response.status >= 500);
-        round->answers[i] = {response.is_ok() ? "" : response.error, is_unknown};
-        if (--round->left == 0) round->then(round->answers);
-      });
+    auto round = std::make_shared<Round>(Round{&acts, dry_run, Answers(acts.size()), 0, 0, std::move(then)});
+    send_some(round);
+  }
+
+  void send_some(const std::shared_ptr<Round>& round) {
+    while (round->sent < round->acts->size() && round->sent - round->answered < kInFlight) {
+      if (!handlers_.may_send()) {
+        leave_rest(*round);
+        break;
+      }
+      const std::size_t i = round->sent++;
+      send((*round->acts)[i], round->dry_run,
+           [weak = weak_from_this(), round, i](const api_server::ApiResponse& response) {
+             const auto self = weak.lock();
+             if (!self || !self->done_) return;
+             const bool is_unknown = !round->dry_run && (response.status == 0 || response.status >= 500);
+             round->answers[i] = {response.is_ok() ? "" : response.error, is_unknown};
+             ++round->answered;
+             self->send_some(round);
+           });
     }
+    if (round->answered == round->acts->size()) round->then(round->answers);
+  }
+
+  void leave_rest(Round& round) {
+    result_.is_cut = true;
+    for (; round.sent < round.acts->size(); ++round.answered) round.answers[round.sent++] = {std::string(kNotSent)};
   }
 
   // To an Eviction, 429 says that a disruption budget forbids it: asking again at once is of no use.
   void send(const Act& act, bool dry_run, api_server::ApiClient::Handler handler) {
     api_server::ApiRequest request = request_of(act, options_.mode, dry_run);
     if (act.kind == ActKind::kEvict) return client_.send(std::move(request), std::move(handler));
-    api_server::send_with_retries(client_, std::move(request), {}, ++sent_, std::move(handler), handlers_.may_go_on);
+    api_server::send_with_retries(client_, std::move(request), {}, ++sent_, std::move(handler), handlers_.may_send);
   }
 
   api_server::ApiClient& client_;
@@ -189,6 +218,8 @@ ActRunner::~ActRunner() { implementation_->end(); }
 void ActRunner::run(std::vector<ActGroup> groups, std::function<void(ActsDone)> done) {
   implementation_->run(std::move(groups), std::move(done));
 }
+
+bool ActRunner::is_running() const { return implementation_->is_running(); }
 
 bool ActRunner::are_seen(const api_server::ObjectStore& objects) {
   return implementation_->written().are_seen(objects);

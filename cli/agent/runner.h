@@ -1,7 +1,8 @@
 // Carries groups of acts out, one group after another, no faster than the limits allow.
 //
 // A gang is bound whole: first the API server checks all its acts (dry run); only if it would take each of them are
-// they made. What does not fit into the pace is left for the next plan, which sees what the cluster is by then.
+// they made. What does not fit into the pace is left for the next plan, which sees what the cluster is by then. Once
+// nothing may be sent, the rest of a gang is not, either: another agent may act now.
 #pragma once
 
 #include <algorithm>
@@ -94,6 +95,7 @@ class WrittenActs {
 struct ActsDone {
   std::int64_t refused = 0, held_back = 0;       // acts; the latter by the pace
   std::chrono::steady_clock::time_point next{};  // when the pace allows what was held back
+  bool is_cut = false;                           // the rest was forbidden by the handlers
 };
 
 class ActRunner {
@@ -101,7 +103,8 @@ class ActRunner {
   struct Handlers {
     // Each act that was made or refused; `error` is empty, or says why.
     std::function<void(const Act& act, const std::string& error)> on_act;
-    std::function<bool()> may_go_on;  // asked before each group
+    std::function<bool()> may_begin;  // another group
+    std::function<bool()> may_send;   // another request, of a group that has begun
   };
 
   // The client and the options outlive it.
@@ -112,6 +115,7 @@ class ActRunner {
 
   // Requires that nothing is being run. `done` is not called after the runner's end.
   void run(std::vector<ActGroup> groups, std::function<void(ActsDone)> done);
+  bool is_running() const;
   // Whether the store shows all acts that were made, but those of more than WrittenActs::kMostWait ago.
   bool are_seen(const api_server::ObjectStore& objects);
   // When the oldest act that is not seen will be taken for seen; see WrittenActs::end.

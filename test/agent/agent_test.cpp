@@ -143,6 +143,7 @@ class AgentInACluster : public testing::Test {
     return FakeAnswer{201, "", "{}"};
   }
   void note(const std::string& what) {
+    if (delay_ > std::chrono::milliseconds(0)) std::this_thread::sleep_for(delay_);
     const std::scoped_lock lock(mutex_);
     writes_.push_back(what);
   }
@@ -153,9 +154,21 @@ class AgentInACluster : public testing::Test {
   Console console_{{.quiet = true}};
   std::optional<Agent> agent_;
   std::thread thread_;
+  std::chrono::milliseconds delay_{0};  // of each write
   mutable std::mutex mutex_;
   std::vector<std::string> writes_;
 };
+
+TEST_F(AgentInACluster, AnAgentThatIsAskedToStopCompletesTheGangThatItStarts) {
+  for (const char* name : {"n1", "n2", "n3"}) cluster_.set(kNodes, node(name, 8));
+  cluster_.set(kGroups, group("train", 24));
+  for (int i = 0; i < 24; ++i) cluster_.set(kPods, member("t" + std::to_string(i), "train", 1));
+  delay_ = std::chrono::milliseconds(5);
+  start();
+  ASSERT_TRUE(wait_until([&] { return std::ranges::count(writes(), "binding t0") > 0; }));
+  stop();
+  for (int i = 0; i < 24; ++i) EXPECT_NE(node_of("t" + std::to_string(i)), "") << i;
+}
 
 TEST_F(AgentInACluster, AGangWaitsWholeUntilThereIsRoomForAllOfIt) {
   for (const char* name : {"n1", "n2", "n3"}) cluster_.set(kNodes, node(name, 8));

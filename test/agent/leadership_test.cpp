@@ -17,7 +17,7 @@ using api_server::FakeAnswer;
 using api_server::FakeRequest;
 using api_server::run_for;
 using api_server::run_until;
-using nlohmann::json;
+using Json = nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr LeaseTimes kTimes{milliseconds(400), milliseconds(200), milliseconds(20)};
@@ -28,7 +28,7 @@ class LeaseServer {
   LeaseServer() : server_([this](const FakeRequest& request) { return answer(request); }) {}
 
   api_server::FakeServer& server() { return server_; }
-  json lease() const {
+  Json lease() const {
     const std::scoped_lock lock(mutex_);
     return lease_;
   }
@@ -40,7 +40,7 @@ class LeaseServer {
     if (is_failing_) return {500, "", "{}"};
     if (request.method == "GET")
       return lease_.is_null() ? FakeAnswer{404, "", "{}"} : FakeAnswer{200, "", lease_.dump()};
-    json sent = json::parse(request.body);
+    Json sent = Json::parse(request.body);
     if (request.method == "POST"
             ? !lease_.is_null()
             : lease_.is_null() || sent["metadata"]["resourceVersion"] != lease_["metadata"]["resourceVersion"])
@@ -51,7 +51,7 @@ class LeaseServer {
   }
 
   mutable std::mutex mutex_;
-  json lease_;
+  Json lease_;
   int version_ = 0;
   std::atomic<bool> is_failing_{false};
   api_server::FakeServer server_;
@@ -61,10 +61,10 @@ class LeaseServer {
 struct Candidate {
   Candidate(boost::asio::io_context& io, const LeaseServer& leases, const std::string& identity)
       : client(io, api_server::address_of(const_cast<LeaseServer&>(leases).server()), api_server::steady()),
-        leadership(client, {"muster", "agent"}, identity, api_server::steady(),
-                   {[] {}, [](const std::string&) {},
-                    [] { return "2026-01-01T00:00:00." + std::to_string(100'000 + ++instants) + "Z"; }},
-                   kTimes) {
+        leadership(
+            leadership_surroundings(client, api_server::steady(),
+                                    [] { return "2026-01-01T00:00:00." + std::to_string(100'000 + ++instants) + "Z"; }),
+            {"muster", "agent"}, identity, {[] {}, [](const std::string&, bool) {}}, kTimes) {
     leadership.start();
   }
   static inline int instants = 0;

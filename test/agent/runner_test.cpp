@@ -67,7 +67,7 @@ class Runner : public testing::Test {
                      {[this](const Act& act, const std::string& error) {
                         told_.push_back(act.object.name + (error.empty() ? " made" : " refused"));
                       },
-                      [this] { return may_go_on_; }});
+                      [this] { return may_begin_; }, [this] { return requests_left_-- > 0; }});
     std::optional<ActsDone> done;
     runner.run(std::move(groups), [&](const ActsDone& made) { done = made; });
     EXPECT_TRUE(run_until(io_, [&] { return done.has_value(); }));
@@ -83,7 +83,8 @@ class Runner : public testing::Test {
   AgentOptions options_ = bindings();
   std::optional<ActServer> server_;
   std::vector<std::string> told_;
-  bool may_go_on_ = true;
+  bool may_begin_ = true;
+  int requests_left_ = 1'000;
 };
 
 TEST_F(Runner, AGangIsBoundOnceTheServerWouldTakeAllOfIt) {
@@ -100,6 +101,24 @@ TEST_F(Runner, NoPodOfAGangIsBoundIfOneIsRefused) {
   EXPECT_EQ(done.refused, 3);
   for (const std::string& act : server_->acts()) EXPECT_TRUE(act.starts_with("dry ") || act == "binding d") << act;
   EXPECT_EQ(told_.back(), "d made") << "the next gang does not mind";
+}
+
+// Another agent may lead by then, and complete the gang.
+TEST_F(Runner, TheRestOfAGangIsNotSentOnceNothingMayBeSent) {
+  std::vector<std::string> pods;
+  for (int i = 0; i < 20; ++i) pods.push_back("p" + std::to_string(i));
+  requests_left_ = 20 + 3;  // asked for all, then three
+  const ActsDone done = run({group(ActKind::kStart, "g", pods), group(ActKind::kStart, "h", {"d"})});
+  EXPECT_EQ(std::ranges::count_if(server_->acts(), [](const auto& act) { return act.starts_with("binding "); }), 3);
+  EXPECT_EQ(done.refused, 17 + 1);
+  EXPECT_TRUE(done.is_cut);
+}
+
+TEST_F(Runner, NothingIsBegunThatMayNotBegin) {
+  may_begin_ = false;
+  const ActsDone done = run({group(ActKind::kStart, "g", {"a"})});
+  EXPECT_TRUE(server_->acts().empty());
+  EXPECT_TRUE(done.is_cut);
 }
 
 TEST_F(Runner, NoPodIsEvictedForAGangIfABudgetForbidsOne) {
@@ -122,7 +141,8 @@ TEST_F(Runner, AWriteWithoutAnAnswerIsAwaitedForAWhile) {
   api_server::ApiClient client(io_, api_server::address_of(server), api_server::steady());
   const auto start = std::chrono::steady_clock::now();
   auto now = start;
-  ActRunner runner(client, options_, [&] { return now; }, {[](const Act&, const std::string&) {}, [] { return true; }});
+  ActRunner runner(client, options_, [&] { return now; },
+                   {[](const Act&, const std::string&) {}, [] { return true; }, [] { return true; }});
   bool is_done = false;
   runner.run({group(ActKind::kStart, "g", {"a"})}, [&](const ActsDone&) { is_done = true; });
   ASSERT_TRUE(run_until(io_, [&] { return is_done; }));
@@ -168,7 +188,7 @@ TEST_F(Runner, WithoutEvictionsNoneIsEverMade) {
 }
 
 TEST_F(Runner, StopsBetweenGroupsOnceItMayNotGoOn) {
-  may_go_on_ = false;
+  may_begin_ = false;
   run({group(ActKind::kStart, "g", {"a"})});
   EXPECT_TRUE(server_->acts().empty());
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <random>
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/line/line_options.h"
@@ -153,7 +155,7 @@ AgentOptions agent_options(const Settings& settings) {
   options.listen = listen_address(settings, "listen", kDefaultListen);
   options.extender_listen = listen_address(settings, "extender-listen", kDefaultExtender);
   options.lease = lease_of(settings, options.address);
-  options.identity = host_name() + "_" + std::to_string(::getpid());
+  options.identity = fmt::format("{}_{:08x}", host_name(), std::random_device()());
   options.reader = reader_options(settings);
   options.reader.kubernetes.awaits_groups = true;
   options.line = line_options(settings);
