@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/agent/planning/planner.h"
+#include "cli/agent/planning/staleness.h"
 #include "io/api_server/api_client.h"
 #include "io/api_server/object_store.h"
 
@@ -52,19 +53,29 @@ class Adviser {
  public:
   using Failed = std::function<void(const std::string& sentence)>;
 
-  // `instance`: of the agent. `now`: RFC 3339 with microseconds. The client outlives it.
-  Adviser(api_server::ApiClient& client, std::string instance, std::function<std::string()> now, Failed failed)
+  struct Agent {
+    std::string instance;
+    bool dry_run = false;
+  };
+
+  // `now`: RFC 3339 with microseconds. The client outlives it.
+  Adviser(api_server::ApiClient& client, const Agent& agent, std::function<std::string()> now, Failed failed)
       : client_(client),
-        instance_(std::move(instance)),
+        instance_(agent.instance),
         now_(std::move(now)),
         failed_(std::move(failed)),
-        marks_(client, now_, failed_) {}
+        marks_(client, now_, failed_),
+        staleness_(client, agent.dry_run, failed_) {}
 
   // Writes what is new, at most kMostEvents at once: the others follow with the next plan.
   void tell(const std::vector<WaitingGangNote>& waiting, const api_server::ObjectStore& objects);
   // The same on the objects of groups (GroupMarks).
   void mark(const std::vector<WaitingGangNote>& waiting, const api_server::ObjectStore& objects) {
     marks_.mark(waiting, objects);
+  }
+  // Since when gangs of KAI are in part.
+  void note(const std::vector<StalenessNote>& notes, const api_server::ObjectStore& objects) {
+    staleness_.write(notes, now_(), objects);
   }
 
  private:
@@ -77,6 +88,7 @@ class Adviser {
   const std::function<std::string()> now_;
   const Failed failed_;
   GroupMarks marks_;
+  StalenessWriter staleness_;
   std::map<std::string, std::string> told_;  // by gang: its reason
 };
 

@@ -19,12 +19,12 @@
 
 #include "cli/agent/advice.h"
 #include "cli/agent/extender/side.h"
+#include "cli/agent/kind_health.h"
 #include "cli/agent/leadership.h"
 #include "cli/agent/log.h"
 #include "cli/agent/nominations.h"
 #include "cli/agent/plan_timer.h"
 #include "cli/agent/planning/planner.h"
-#include "cli/agent/planning/staleness.h"
 #include "cli/agent/runner.h"
 #include "cli/agent/server_time.h"
 #include "cli/agent/status.h"
@@ -76,19 +76,19 @@ class Agent::Implementation {
                 [this](const std::string& sentence, bool is_failure) {
                   is_failure ? warn(sentence) : log_.say(Severity::kInformation, sentence);
                 }}),
+        kinds_(options.mode, options.times.patience),
         runner_(client_, options, Steady::now,
                 {[this](const Act& act, const std::string& error) {
                    log_.note(act, error);
                    if (!error.empty()) publish();
                  },
-                 [this] { return !plan_timer_.is_stopped() && leads() && interrupted().empty(); },
+                 [this] { return !plan_timer_.is_stopped() && leads() && kinds_.interrupted().empty(); },
                  [this] { return leads(); }}),
         waiting_(
-            client_, options.identity, [this] { return time_.text(); },
+            client_, {options.identity, options.dry_run}, [this] { return time_.text(); },
             [this](const std::string& sentence) { warn(sentence); }),
-        staleness_(client_, options.dry_run, [this](const std::string& sentence) { warn(sentence); }),
         status_(options, Steady::now),
-        plan_timer_(options.period, options.idle_period),
+        plan_timer_(options.times.period, options.times.idle),
         timer_(io_) {
     planner_.emplace(
         options, worker_program, [this](const SolvedLine& line) { status_.solved(line); },
@@ -161,21 +161,14 @@ class Agent::Implementation {
 
   // Why no plan is made or carried out now.
   Obstacle obstacle() {
-    if (!watch_.is_complete_as_allowed()) return Obstacle::kUnread;
-    if (!interrupted().empty()) return Obstacle::kInterrupted;
+    if (!kinds_.is_complete()) return Obstacle::kUnread;
+    if (!kinds_.interrupted().empty()) return Obstacle::kInterrupted;
     if (!leads()) return Obstacle::kFollows;
     return runner_.are_seen(watch_.objects()) ? Obstacle::kNone : Obstacle::kUnseen;
   }
 
-  // A kind that was listed and is not being watched now, so that its objects may be old; empty: there is none.
-  std::string interrupted() const {
-    for (const api_server::KindReport& kind : watch_.objects().reports()) {
-      const bool is_followed =
-          kind.state == api_server::WatchState::kWatching || kind.state == api_server::WatchState::kGone;
-      if (kind.is_listed && !is_followed) return kind.kind.title();
-    }
-    return "";
-  }
+  // Of what is planned: the objects, and the kinds that are held for.
+  std::uint64_t revision() const { return watch_.objects().revision() + kinds_.revision(); }
 
   std::string text_of(Obstacle obstacle) const {
     switch (obstacle) {
@@ -184,7 +177,7 @@ class Agent::Implementation {
       case Obstacle::kUnread:
         return "the cluster has not been read yet";
       case Obstacle::kInterrupted:
-        return "the watch of " + interrupted() + " is interrupted";
+        return "the watch of " + kinds_.interrupted() + " is interrupted";
       case Obstacle::kFollows:
         return leadership_->why_not();
       case Obstacle::kUnseen:
@@ -196,8 +189,10 @@ class Agent::Implementation {
   // Begins a cycle if it is time for one, or sets the timer for when it may be. Called whenever something has changed.
   void consider() {
     if (plan_timer_.is_stopped()) return;
-    PlanSituation situation{obstacle(), watch_.objects().revision(), {}};
-    if (situation.obstacle == Obstacle::kUnseen) situation.seen_at_latest = runner_.seen_at_latest();
+    for (const auto& [sentence, is_failure] : kinds_.update(watch_.objects().reports(), Steady::now()))
+      is_failure ? log_.warn(sentence) : log_.say(Severity::kInformation, sentence);
+    PlanSituation situation{obstacle(), revision(), kinds_.next()};
+    if (situation.obstacle == Obstacle::kUnseen) situation.ends_at_latest = runner_.seen_at_latest();
     publish();
     if (extender_) extender_->block(situation.obstacle == Obstacle::kUnseen ? "" : text_of(situation.obstacle));
     const auto next = plan_timer_.next(situation);
@@ -210,9 +205,10 @@ class Agent::Implementation {
   // --- one cycle
 
   void begin() {
-    plan_timer_.begin(watch_.objects().revision(), Steady::now());
+    plan_timer_.begin(revision(), Steady::now());
     auto cluster = std::make_shared<ClusterObjects>();
     cluster->objects = watch_.objects().kept();
+    cluster->unreadable = kinds_.set_aside();
     cluster->time = time_.now();
     planner_->plan(std::move(cluster), [this](const AgentPlan& plan) { planned(plan); });
   }
@@ -231,7 +227,7 @@ class Agent::Implementation {
     if (options_.are_events_written && leads()) waiting_.tell(plan.pods->waiting, watch_.objects());
     if (options_.marks == GroupMarking::kMarked && leads() && !options_.dry_run)
       waiting_.mark(plan.pods->waiting, watch_.objects());
-    if (leads()) staleness_.write(plan.staleness.notes, time_.text(), watch_.objects());
+    if (options_.mode == ApplyMode::kKai && leads()) waiting_.note(plan.staleness.notes, watch_.objects());
     if (plan.staleness.next)
       plan_timer_.plan_again(plan_timer_.begun() + std::chrono::nanoseconds(*plan.staleness.next - plan.cluster->time));
     if (options_.mode == ApplyMode::kNone) return end();
@@ -240,10 +236,10 @@ class Agent::Implementation {
 
   // If the cluster has changed since, the referee checks the plan on the cluster as it is now.
   void look_again(const AgentPlan& plan) {
-    if (watch_.objects().revision() == plan_timer_.planned_revision())
-      return carry_out(plan.steps->exported, *plan.pods);
+    if (revision() == plan_timer_.planned_revision()) return carry_out(plan.steps->exported, *plan.pods);
     auto present = std::make_shared<ClusterObjects>();
     present->objects = watch_.objects().kept();
+    present->unreadable = kinds_.set_aside();
     present->time = plan.cluster->time;
     planner_->check(std::move(present), plan.steps, [this, pods = plan.pods](const auto& exported) {
       if (!plan_timer_.is_stopped()) carry_out(exported, *pods);
@@ -281,7 +277,7 @@ class Agent::Implementation {
   void acted(const ActsDone& done) {
     if (plan_timer_.is_stopped()) return release();
     log_.count_held_back(done.held_back);
-    if (done.refused > 0) plan_timer_.plan_again(Steady::now() + options_.period);
+    if (done.refused > 0) plan_timer_.plan_again(Steady::now() + options_.times.period);
     if (done.is_cut) plan_timer_.plan_again(Steady::now());
     if (done.held_back > 0) plan_timer_.plan_again(done.next);
     end();
@@ -302,7 +298,8 @@ class Agent::Implementation {
   void publish() {
     AgentState state;
     const api_server::ObjectStore& objects = watch_.objects();
-    state.is_complete = watch_.is_complete_as_allowed();
+    state.is_complete = kinds_.is_complete();
+    state.set_aside = kinds_.set_aside();
     state.leads = leads();
     if (leadership_) state.holder = leadership_->holder();
     state.revision = objects.revision();
@@ -340,11 +337,11 @@ class Agent::Implementation {
   api_server::ApiClient client_;
   ServerTime time_;
   api_server::ClusterWatch watch_;
+  KindHealth kinds_;
   std::optional<AgentPlanner> planner_;
   std::optional<Leadership> leadership_;
   ActRunner runner_;
   Adviser waiting_;
-  StalenessWriter staleness_;
   AgentStatus status_;
   PlanTimer plan_timer_;
   boost::asio::steady_timer timer_;

@@ -5,15 +5,9 @@ namespace muster::cli {
 std::optional<PlanTimer::Time> PlanTimer::next(const PlanSituation& situation) const {
   if (is_busy_ || is_stopped_) return std::nullopt;
   const Time allowed = begun_ + period_;
-  switch (situation.obstacle) {
-    case Obstacle::kUnread:
-    case Obstacle::kInterrupted:
-    case Obstacle::kFollows:
-      return std::nullopt;
-    case Obstacle::kUnseen:
-      return std::max(allowed, situation.seen_at_latest);
-    case Obstacle::kNone:
-      break;
+  if (situation.obstacle != Obstacle::kNone) {
+    if (situation.obstacle == Obstacle::kFollows || situation.ends_at_latest == Time::max()) return std::nullopt;
+    return std::max(allowed, situation.ends_at_latest);
   }
   if (situation.revision != revision_) return allowed;
   return std::max(allowed, std::min(again_, begun_ + idle_period_));

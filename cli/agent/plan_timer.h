@@ -13,10 +13,10 @@ namespace muster::cli {
 // What keeps the agent from planning, or from carrying a plan out. Each has an end that is awaited, so that none lasts
 // on a cluster in which nothing changes: a message of a watch, a change of leadership, or a time.
 enum class Obstacle : std::uint8_t {
-  kUnread,       // a kind has not been listed yet: until ClusterWatch tells of a change
-  kInterrupted,  // a watch is: likewise
+  kUnread,       // a kind has not been listed yet: until ClusterWatch tells of a change, or it is set aside
+  kInterrupted,  // a watch is: likewise, or until its kind is set aside
   kFollows,      // the Lease is not held: until Leadership::Handlers::on_change
-  kUnseen,       // the last writes have not come back: until ClusterWatch tells of them, or `seen_at_latest`
+  kUnseen,       // the last writes have not come back: until ClusterWatch tells of them, or by time
   kNone
 };
 
@@ -24,7 +24,7 @@ enum class Obstacle : std::uint8_t {
 struct PlanSituation {
   Obstacle obstacle = Obstacle::kNone;
   std::uint64_t revision = 0;                              // of the objects
-  std::chrono::steady_clock::time_point seen_at_latest{};  // of kUnseen
+  std::chrono::steady_clock::time_point ends_at_latest{};  // the obstacle, by time alone; max: not
 };
 
 // At most one plan a period, if something has changed; at least one an idle period. Cost of each call: O(1).

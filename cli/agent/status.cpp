@@ -42,6 +42,7 @@ void AgentStatus::publish(const AgentPlan& plan) {
   if (plan.answer.is_error) return;
   cluster_ = plan.cluster;
   plan_ = plan.answer.text;
+  partial_gangs_ = plan.staleness.partial.size();
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   planned_at_ = std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
@@ -74,12 +75,24 @@ http::HttpResponse AgentStatus::answer(const http::HttpRequest& request) {
   const std::scoped_lock lock(mutex_);
   if (request.path == "/healthz") return {200, kText, "ok\n", {}};
   if (request.path == "/readyz")
-    return state_.is_complete ? http::HttpResponse{200, kText, "ready\n", {}}
+    return state_.is_complete ? http::HttpResponse{200, kText, ready_text(), {}}
                               : http::HttpResponse{503, kText, "the cluster has not been read yet\n", {}};
   if (request.path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", metrics(), {}};
   if (request.path == "/v1/status") return {200, kJson, status_json(), {}};
   if (!cluster_) return {503, kText, "there is no plan yet\n", {}};
   return {200, kJson, request.path == "/v1/plan" ? plan_ : kubernetes::text_of(cluster_->objects) + '\n', {}};
+}
+
+bool AgentStatus::is_set_aside(const api_server::KindReport& kind) const {
+  return std::ranges::find(state_.set_aside, kind.kind.known) != state_.set_aside.end();
+}
+
+std::string AgentStatus::ready_text() const {
+  std::string text = "ready\n";
+  for (const api_server::KindReport& kind : state_.kinds) {
+    if (is_set_aside(kind)) text += fmt::format("without {}: {}\n", kind.kind.title(), kind.error);
+  }
+  return text;
 }
 
 // Requires the lock.
@@ -97,6 +110,8 @@ std::string AgentStatus::metrics() const {
       .sample({{"version", MUSTER_VERSION}}, 1);
   gauge("muster_agent_complete", "1 once every kind that there is has been listed.", state_.is_complete ? 1 : 0);
   gauge("muster_agent_leads", "1 if this agent acts.", state_.leads ? 1 : 0);
+  gauge("muster_agent_partial_gangs", "Gangs of which pods run, but fewer than their minimum.",
+        static_cast<double>(partial_gangs_));
   gauge("muster_agent_objects", "Objects that are kept.", static_cast<double>(state_.objects));
   gauge("muster_agent_object_bytes", "Memory that the kept objects take.", static_cast<double>(state_.bytes));
   out.family("muster_agent_last_plan_timestamp_seconds", "gauge", "When the last plan was made; absent before it.");
@@ -122,6 +137,9 @@ std::string AgentStatus::metrics() const {
   out.family("muster_agent_watches", "gauge", "1 for the state of a kind's watch.");
   for (const api_server::KindReport& kind : state_.kinds)
     out.sample({{"kind", kind.kind.title()}, {"state", api_server::watch_state_text(kind.state)}}, 1);
+  out.family("muster_agent_kind_set_aside", "gauge", "1 for a kind that cannot be read: what depends on it is held.");
+  for (const api_server::KindReport& kind : state_.kinds)
+    out.sample({{"kind", kind.kind.title()}}, is_set_aside(kind) ? 1 : 0);
   solving_.write(out);
   snapshots_.write(out);
   write_process_metrics(out);
@@ -151,6 +169,7 @@ std::string AgentStatus::status_json() const {
   for (const api_server::KindReport& kind : state_.kinds) {
     json.separate(first).raw(R"({"kind":)").string(kind.kind.title());
     json.raw(R"(,"state":)").string(api_server::watch_state_text(kind.state));
+    json.raw(R"(,"setAside":)").raw(is_set_aside(kind) ? "true" : "false");
     json.raw(R"(,"objects":)").integer(static_cast<std::int64_t>(kind.objects));
     json.raw(R"(,"error":)").string(kind.error).raw("}");
   }

@@ -22,7 +22,8 @@ namespace muster::cli {
 
 // What it looks like now, published by the agent's thread.
 struct AgentState {
-  bool is_complete = false;  // every kind has been listed
+  bool is_complete = false;  // every kind has been listed, or is set aside
+  std::vector<const kubernetes::KnownKind*> set_aside;
   bool leads = false;
   std::string holder;  // of the Lease
   std::uint64_t revision = 0;
@@ -51,6 +52,8 @@ class AgentStatus final : public http::HttpService {
 
  private:
   http::HttpResponse answer(const http::HttpRequest& request);
+  bool is_set_aside(const api_server::KindReport& kind) const;
+  std::string ready_text() const;
   std::string metrics() const;
   std::string status_json() const;
   std::string report() const;
@@ -65,6 +68,7 @@ class AgentStatus final : public http::HttpService {
   std::int64_t planned_at_ = 0;                    // seconds since 1970 of the last plan; 0: there is none
   std::shared_ptr<const ClusterObjects> cluster_;  // of the last plan; none: there is no plan yet
   std::string plan_;
+  std::size_t partial_gangs_ = 0;  // of the last plan
   http::Histogram cycle_seconds_;
 };
 

@@ -245,8 +245,6 @@ void ClusterWatch::Implementation::report(Watched& watched, const KindReport& re
   if (report.state == WatchState::kGone && !was_gone) plan_discovery(true);
   if (!told.is_failing()) {
     if (was_failing) say(watched.kind.title() + ": watched again");
-  } else if (!is_told && report.state == WatchState::kForbidden) {
-    say(report.error + "; without them, " + std::string(watched.kind.known->without), true);
   } else if (!is_told) {
     say(report.error, true);
   }

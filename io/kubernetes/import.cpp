@@ -6,6 +6,7 @@
 #include "io/kubernetes/import/cluster.h"
 #include "io/kubernetes/import/finished_gangs.h"
 #include "io/kubernetes/import/snapshot_pods.h"
+#include "io/kubernetes/import/unreadable_kinds.h"
 #include "io/kubernetes/import/workload.h"
 #include "io/kubernetes/object/instants.h"
 #include "io/kubernetes/object/slim.h"
@@ -20,8 +21,10 @@ namespace {
 
 class Importer {
  public:
-  explicit Importer(const KubernetesOptions& options) : options_(options), out_(false, snapshot_) {
+  explicit Importer(const KubernetesOptions& options)
+      : options_(options), unreadable_(options.unreadable), out_(false, snapshot_) {
     configure(options, in_);
+    if (!options.unreadable.empty()) in_.unreadable = &unreadable_;
     snapshot_.anomalies.strict = options.strict;
     out_.nulls_are_absent = true;
   }
@@ -139,6 +142,7 @@ class Importer {
   }
 
   const KubernetesOptions& options_;
+  const UnreadableKinds unreadable_;
   KubernetesReading in_;
   KubernetesItems items_;
   Snapshot snapshot_;

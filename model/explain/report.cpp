@@ -64,6 +64,14 @@ class GangReporter {
  private:
   void conclude(GangReport& report, bool is_met) const {
     report.phase = phase(report.gang, report, is_met);
+    say_changes(report);
+    if (is_met || report.running == 0) return;
+    const std::string part = partial_sentence(problem_, problem_.gangs[report.gang], report.running);
+    const std::string_view between = report.message.empty() ? "" : report.message.ends_with('.') ? " " : "; ";
+    report.message += std::string(between) + part + ".";
+  }
+
+  void say_changes(GangReport& report) const {
     const std::string changes = changes_.message(report.gang);
     if (changes.empty()) return;
     const bool is_gone = report.phase == GangPhase::kEvicted || report.phase == GangPhase::kStale;
@@ -281,6 +289,12 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+std::string partial_sentence(const Problem& problem, const Gang& gang, std::int64_t running) {
+  const std::string run = counted(running, "pod") + " of it " + (running == 1 ? "runs" : "run") + ", below ";
+  if (gang.groups.size() > 1) return run + "the minimum of the gang or of its subgroups";
+  return run + "its minimum of " + std::to_string(problem.groups[gang.root].minimum);
+}
 
 GangChanges::GangChanges(const Problem& problem, const Plan& plan)
     : problem_(problem), new_node_(problem.pods.size(), NodeIndex::none()) {

@@ -84,6 +84,9 @@ struct ReportInput {
 };
 Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input);
 
+// Of a gang in part (is_in_part): "2 pods of it run, below its minimum of 4".
+std::string partial_sentence(const Problem& problem, const Gang& gang, std::int64_t running);
+
 // The effect of a plan on the running pods of each gang, and for which gangs, in words. See docs/format.md, "Plan".
 class GangChanges {
  public:

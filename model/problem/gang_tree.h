@@ -36,6 +36,14 @@ bool meets_minimum(const Problem& problem, const Gang& gang, const Counts& count
   return false;
 }
 
+// Whether some pods of the gang run, but fewer than its minimum, those that have succeeded included. Cost: as before.
+template <class Runs>
+bool is_in_part(const Problem& problem, const Gang& gang, const Runs& runs) {
+  return std::ranges::any_of(gang.pods, runs) && !meets_minimum(problem, gang, [&](PodIndex pod) {
+           return problem.pods[pod].status == PodStatus::kSucceeded || runs(pod);
+         });
+}
+
 // A least sum, and how many pods are lacking for it.
 struct LeastSum {
   std::int64_t lacking = 0, sum = 0;

@@ -2,6 +2,7 @@
 #include "cli/agent/agent.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
@@ -73,7 +74,7 @@ class AgentInACluster : public testing::Test {
     options_.reader.strict = options_.reader.kubernetes.strict = false;
     options_.reader.kubernetes.awaits_groups = true;
     options_.reader.policy.schedulers = {"muster"};
-    options_.period = std::chrono::milliseconds(20);
+    options_.times.period = std::chrono::milliseconds(20);
     options_.line.budget = 200'000'000;
     options_.line.solve.engine = portfolio::Engine::kGreedy;
     options_.line.solve.threads = 1;
@@ -282,6 +283,31 @@ TEST_F(AgentInACluster, AGangOfKaiBelowItsMinimumIsStaleAfterItsGracePeriod) {
   ASSERT_GE(all.size(), 4U);
   EXPECT_EQ(std::vector(all.begin(), all.begin() + 4),
             (std::vector<std::string>{"stale", "whole", "stale", "eviction t0"}));
+}
+
+// A conversion webhook that is down, say. Only what depends on the kind waits, until it can be read again.
+TEST_F(AgentInACluster, AKindThatCannotBeReadHoldsOnlyWhatDependsOnIt) {
+  const api_server::FakeKind kueue{"kueue.x-k8s.io", "v1beta2", "Workload", "workloads", true};
+  cluster_.set_kinds({kPods, kNodes, kGroups, kueue});
+  std::atomic<bool> is_broken = true;
+  cluster_.set_fault([&](const FakeRequest& request) {
+    if (is_broken && request.path.ends_with("/workloads"))
+      return std::optional(api_server::status_answer(500, "InternalError", "conversion webhook failed"));
+    return write(request);
+  });
+  options_.times.patience = std::chrono::milliseconds(200);
+  cluster_.set(kNodes, node("n1", 8));
+  cluster_.set(kPods, member("plain", "", 1));
+  Json queued = member("queued", "", 1);
+  queued["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "q";
+  cluster_.set(kPods, queued);
+  start();
+  ASSERT_TRUE(wait_until([&] { return node_of("plain") == "n1"; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(node_of("queued"), "");
+  is_broken = false;
+  cluster_.set(kPods, member("later", "", 1));
+  EXPECT_TRUE(wait_until([&] { return node_of("later") == "n1" && node_of("queued") == "n1"; }));
 }
 
 TEST_F(AgentInACluster, NothingIsBoundTwice) {

@@ -53,6 +53,8 @@ kubernetes::KeptObjects kept(const std::vector<Json>& objects, const kubernetes:
   return all;
 }
 
+constexpr Nanoseconds kTime = 1'767'225'660'000'000'000;  // 2026-01-01T00:01:00Z
+
 class Planner : public testing::Test {
  protected:
   Planner() {
@@ -68,7 +70,7 @@ class Planner : public testing::Test {
   std::vector<std::string> planned(const std::vector<Json>& objects) {
     auto cluster = std::make_shared<ClusterObjects>();
     cluster->objects = kept(objects, options_.reader.kubernetes);
-    cluster->time = 1'767'225'660'000'000'000;  // 2026-01-01T00:01:00Z
+    cluster->time = kTime;
     std::optional<Result<exporting::ExportedPlan>> exported;
     AgentPlanner planner(
         options_, test::program(), [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
@@ -148,6 +150,52 @@ TEST_F(Planner, WhatThePlanLeavesIsKnownToTheExtenderAlone) {
     EXPECT_EQ(plan->pods->room != nullptr, mode == ApplyMode::kExtender);
     EXPECT_EQ(plan->pods->pending.size(), 3U);
   }
+}
+
+// In any mode: only KAI's groups say themselves since when they are in part.
+TEST_F(Planner, AGangInPartIsReportedAndFreedAfterItsGracePeriod) {
+  options_.mode = ApplyMode::kGates;
+  const Json group = {{"apiVersion", "scheduling.x-k8s.io/v1alpha1"},
+                      {"kind", "PodGroup"},
+                      {"metadata", {{"name", "half"}, {"namespace", "ml"}, {"uid", "g"}}},
+                      {"spec", {{"minMember", 3}}}};
+  std::vector<Json> objects = {node("n1"), group, pod("h-0", 1, "n1"), pod("h-1", 1), pod("h-2", 1)};
+  for (std::size_t i = 2; i < 5; ++i) objects[i]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = "half";
+  AgentPlanner planner(
+      options_, test::program(), [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
+  const auto plan_at = [&](Nanoseconds seconds) {
+    auto cluster = std::make_shared<ClusterObjects>();
+    cluster->objects = kept(objects, options_.reader.kubernetes);
+    cluster->time = kTime + seconds * kNanosecondsPerSecond;
+    std::optional<AgentPlan> plan;
+    planner.plan(cluster, [&](AgentPlan made) {
+      const std::scoped_lock lock(mutex_);
+      plan = std::move(made);
+      done_.notify_one();
+    });
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return plan.has_value(); });
+    return std::move(*plan);
+  };
+  const AgentPlan first = plan_at(0);
+  ASSERT_EQ(first.staleness.partial.size(), 1U);
+  EXPECT_EQ(first.staleness.partial[0].sentence, "1 pod of it runs, below its minimum of 3");
+  EXPECT_EQ(first.staleness.next, kTime + 60 * kNanosecondsPerSecond);
+  ASSERT_EQ(first.pods->waiting.size(), 1U);
+  EXPECT_EQ(first.pods->waiting[0].reason, "GangInPart");
+  EXPECT_NE(first.pods->waiting[0].note.find("1 pod of it runs, below its minimum of 3"), std::string::npos)
+      << first.pods->waiting[0].note;
+  EXPECT_TRUE(plan_at(59).steps->exported->objects.empty());
+  const auto freed = plan_at(60).steps->exported->objects;
+  ASSERT_EQ(freed.size(), 1U);
+  EXPECT_EQ(freed[0].name, "h-0");
+  EXPECT_EQ(freed[0].phase, ExportPhase::kEvictions);
+  objects.erase(objects.begin() + 3, objects.end());  // nothing waits any more
+  const AgentPlan alone = plan_at(30);
+  ASSERT_EQ(alone.pods->waiting.size(), 1U);
+  EXPECT_EQ(alone.pods->waiting[0].pod, "ml/h-0");
+  objects.erase(objects.begin() + 2);
+  EXPECT_TRUE(plan_at(31).staleness.partial.empty());
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class Extender final : public http::HttpService {
 
   // Plans older than this are not followed.
   static std::chrono::milliseconds most_age(const AgentOptions& options) {
-    return options.idle_period + std::chrono::seconds(kTuning.online.agent.stale_s);
+    return options.times.idle + std::chrono::seconds(kTuning.online.agent.stale_s);
   }
 
   // The options outlive it.

@@ -150,8 +150,8 @@ AgentOptions agent_options(const Settings& settings) {
       settings.integer("max-evictions-per-minute", 0, kMostPace).value_or(options.pace.evictions_per_minute);
   options.pace.binds_per_second =
       settings.integer("max-binds-per-second", 1, kMostPace).value_or(options.pace.binds_per_second);
-  options.period = milliseconds(settings, "period", options.period);
-  options.idle_period = std::max(options.period, milliseconds(settings, "idle-period", options.idle_period));
+  options.times.period = milliseconds(settings, "period", options.times.period);
+  options.times.idle = std::max(options.times.period, milliseconds(settings, "idle-period", options.times.idle));
   options.listen = listen_address(settings, "listen", kDefaultListen);
   options.extender_listen = listen_address(settings, "extender-listen", kDefaultExtender);
   options.lease = lease_of(settings, options.address);
@@ -159,7 +159,7 @@ AgentOptions agent_options(const Settings& settings) {
   options.reader = reader_options(settings);
   options.reader.kubernetes.awaits_groups = true;
   options.line = line_options(settings);
-  if (!settings.text("budget")) options.line.budget = std::chrono::nanoseconds(options.period).count() / 2;
+  if (!settings.text("budget")) options.line.budget = std::chrono::nanoseconds(options.times.period).count() / 2;
   options.line.least_share = kTuning.online.agent.least_share;
   options.reader.threads = options.line.solve.threads;
   settle_pods(options);

@@ -37,6 +37,12 @@ struct PaceLimits {
   std::int64_t binds_per_second = 100;  // of any kind: gates taken away and BindRequests, too
 };
 
+struct AgentTimes {
+  std::chrono::milliseconds period{1'000};     // between the beginnings of two plans, at least
+  std::chrono::milliseconds idle{60'000};      // the same without a change, at most: time itself changes plans
+  std::chrono::milliseconds patience{30'000};  // until a kind that cannot be read is set aside
+};
+
 struct LeaseName {
   std::string namespace_name, name;
 };
@@ -48,8 +54,7 @@ struct AgentOptions {
   bool are_events_written = true;
   GroupMarking marks = GroupMarking::kUnmarked;
   PaceLimits pace;
-  std::chrono::milliseconds period{1'000};        // between the beginnings of two plans, at least
-  std::chrono::milliseconds idle_period{60'000};  // the same without a change, at most: time itself changes plans
+  AgentTimes times;
   http::ListenAddress listen;
   http::ListenAddress extender_listen;  // of the mode extender
   std::optional<LeaseName> lease;       // none: no other agent runs

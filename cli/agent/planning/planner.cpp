@@ -136,6 +136,18 @@ std::vector<WaitingGangNote> notes_of(const SolvedLine& line,
   return notes;
 }
 
+// A gang in part is reported as one, whatever it waits for, and also if no pod of it waits.
+void add_partial(const std::vector<PartialGang>& partial, std::vector<WaitingGangNote>& notes) {
+  for (const PartialGang& gang : partial) {
+    const auto at = std::ranges::lower_bound(notes, gang.gang, {}, &WaitingGangNote::gang);
+    const bool is_there = at != notes.end() && at->gang == gang.gang;
+    if (is_there)
+      at->reason = "GangInPart";
+    else
+      notes.insert(at, {gang.gang, gang.pod, "GangInPart", gang.sentence + ", and none is placed."});
+  }
+}
+
 constexpr std::chrono::milliseconds kRetryEvery{100};  // what there was no memory for
 
 template <class Task>
@@ -207,9 +219,10 @@ void AgentPlanner::run() {
   }
 }
 
-kubernetes::KubernetesOptions AgentPlanner::kubernetes_at(Nanoseconds time) const {
+kubernetes::KubernetesOptions AgentPlanner::options_for(const ClusterObjects& cluster) const {
   kubernetes::KubernetesOptions options = options_.reader.kubernetes;
-  options.time = time;
+  options.time = cluster.time;
+  options.unreadable = cluster.unreadable;
   return options;
 }
 
@@ -223,9 +236,10 @@ AgentPlan AgentPlanner::planned(const std::shared_ptr<const ClusterObjects>& clu
 
 AgentPlan AgentPlanner::planned_whole(const std::shared_ptr<const ClusterObjects>& cluster) {
   const auto begun = std::chrono::steady_clock::now();
-  ParsedLine line = parse_objects(reader_, cluster->objects, kubernetes_at(cluster->time));
+  ParsedLine line = parse_objects(reader_, cluster->objects, options_for(*cluster));
   const bool nominates = options_.mode == ApplyMode::kBindings || options_.mode == ApplyMode::kExtender;
   if (nominates && line.snapshot) held_.hold(*line.snapshot, options_.reader.policy.schedulers, cluster->time);
+  if (line.snapshot) partial_.fill(*line.snapshot);
   PlannedPods pods;
   AgentPlan plan{cluster, {}, {}, {}, {}, {}};
   const auto observe = [&](const SolvedLine& solved) {
@@ -234,7 +248,8 @@ AgentPlan AgentPlanner::planned_whole(const std::shared_ptr<const ClusterObjects
     pods.pending = std::move(seen.pending);
     if (options_.mode == ApplyMode::kExtender)
       pods.room = std::make_shared<SpareCapacity>(solved.problem, solved.solution.plan);
-    if (options_.mode == ApplyMode::kKai) plan.staleness = staleness_of(solved);
+    plan.staleness = partial_.note(solved);
+    add_partial(plan.staleness.partial, pods.waiting);
     if (options_.mode != ApplyMode::kNone) plan.steps = steps_of(solved, *cluster);
     observe_(solved);
   };
@@ -256,7 +271,7 @@ std::shared_ptr<const PlannedSteps> AgentPlanner::steps_of(const SolvedLine& lin
 
 Result<exporting::ExportedPlan> AgentPlanner::checked(const ClusterObjects& cluster, const muster_v1::NamedPlan& plan) {
   try {
-    return export_objects(reader_, plan, cluster.objects, kubernetes_at(cluster.time), export_options_of(options_));
+    return export_objects(reader_, plan, cluster.objects, options_for(cluster), export_options_of(options_));
   } catch (const std::exception& defect) {
     return InputError{ErrorCode::kInternalError, "$", defect.what()};
   }

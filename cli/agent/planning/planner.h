@@ -49,13 +49,14 @@ class NodeReservations {
 // The cluster at one moment.
 struct ClusterObjects {
   kubernetes::KeptObjects objects;
-  Nanoseconds time = 0;  // the API server's
+  std::vector<const kubernetes::KnownKind*> unreadable = {};  // as in KubernetesOptions
+  Nanoseconds time = 0;                                       // the API server's
 };
 
-// A gang that the plan does not start, with a pod of it that waits.
+// A gang that the plan does not start, with a pod of it that waits, or that is in part, with a pod of it that runs.
 struct WaitingGangNote {
   std::string gang, pod;     // as the snapshot names them
-  std::string reason, note;  // a code; a sentence, with the remedy if the plan has one
+  std::string reason, note;  // a code, `GangInPart` of one in part; a sentence, with the remedy if the plan has one
 };
 
 // A pod that waits, or is held by the import, whatever the plan says about it.
@@ -81,7 +82,7 @@ struct AgentPlan {
   Answer answer;
   std::shared_ptr<const PlannedPods> pods;
   std::shared_ptr<const PlannedSteps> steps;  // none: there is no plan, or the mode carries none out
-  Staleness staleness;                        // mode `kai` only
+  Staleness staleness;
   std::chrono::duration<double> elapsed{};
 };
 
@@ -109,7 +110,7 @@ class AgentPlanner {
   AgentPlan planned_whole(const std::shared_ptr<const ClusterObjects>& cluster);
   std::shared_ptr<const PlannedSteps> steps_of(const SolvedLine& line, const ClusterObjects& cluster) const;
   Result<exporting::ExportedPlan> checked(const ClusterObjects& cluster, const muster_v1::NamedPlan& plan);
-  kubernetes::KubernetesOptions kubernetes_at(Nanoseconds time) const;
+  kubernetes::KubernetesOptions options_for(const ClusterObjects& cluster) const;
 
   const AgentOptions& options_;
   const SolvedLineObserver observe_;
@@ -117,6 +118,7 @@ class AgentPlanner {
   muster_v1::SnapshotReader reader_;
   LineSolver solver_;
   NodeReservations held_{options_.mode};
+  PartialGangs partial_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;

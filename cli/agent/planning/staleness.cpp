@@ -9,6 +9,7 @@
 
 #include "io/json/json_writer.h"
 #include "model/base/saturating.h"
+#include "model/explain/report.h"
 #include "model/problem/gang_tree.h"
 #include "model/problem/problem.h"
 
@@ -26,25 +27,44 @@ bool is_planned(const Policy& policy, const SnapshotPod& pod) {
 
 }  // namespace
 
-Staleness staleness_of(const SolvedLine& line) {
+void PartialGangs::fill(Snapshot& snapshot) {
+  if (since_.empty()) return;
+  for (SnapshotGang& gang : snapshot.gangs) {
+    const auto since = since_.find(gang.name);
+    if (since == since_.end()) continue;
+    if (gang.stale_since)
+      since_.erase(since);
+    else
+      gang.stale_since = since->second;
+  }
+}
+
+Staleness PartialGangs::note(const SolvedLine& line) {
   const Problem& problem = line.problem;
   const Snapshot& snapshot = *problem.snapshot;
-  const auto status = [&](PodIndex pod) { return problem.pods[pod].status; };
-  const auto runs = [&](PodIndex pod) { return status(pod) == PodStatus::kRunning; };
+  const auto runs = [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kRunning; };
   Staleness staleness;
+  std::map<std::string, Nanoseconds, std::less<>> since;
   for (std::size_t position = 0; position < snapshot.gangs.size(); ++position) {
     const SnapshotGang& source = snapshot.gangs[position];
     const Gang& gang = problem.gangs[GangIndex(position)];
     const auto is_foreign = [&](PodIndex pod) { return !is_planned(snapshot.policy, snapshot.pods[pod.value()]); };
     if (std::ranges::any_of(gang.pods, is_foreign)) continue;
-    const bool is_below = std::ranges::any_of(gang.pods, runs) && !meets_minimum(problem, gang, [&](PodIndex pod) {
-                            return runs(pod) || status(pod) == PodStatus::kSucceeded;
-                          });
-    if (is_below != source.stale_since.has_value()) staleness.notes.push_back({std::string(gang.name), is_below});
-    if (!is_below || !source.stale_since || source.staleness_grace_period == kNever) continue;
-    const Nanoseconds end = saturating_add(*source.stale_since, source.staleness_grace_period);
+    const bool is_partial = is_in_part(problem, gang, runs);
+    const auto remembered = since_.find(gang.name);
+    const bool is_noted = source.stale_since && remembered == since_.end();
+    if (is_partial != is_noted) staleness.notes.push_back({std::string(gang.name), is_partial});
+    if (!is_partial) continue;
+    const PodIndex first = *std::ranges::find_if(gang.pods, runs);
+    staleness.partial.push_back({std::string(gang.name), std::string(snapshot.pods[first.value()].name),
+                                 explain::partial_sentence(problem, gang, std::ranges::count_if(gang.pods, runs))});
+    const Nanoseconds begun = source.stale_since.value_or(snapshot.time);
+    if (!is_noted) since.emplace(gang.name, begun);
+    if (source.staleness_grace_period == kNever) continue;
+    const Nanoseconds end = saturating_add(begun, source.staleness_grace_period);
     if (end > snapshot.time) staleness.next = std::min(end, staleness.next.value_or(end));
   }
+  since_ = std::move(since);
   return staleness;
 }
 

@@ -1,5 +1,10 @@
-// Since when gangs of KAI run below their minimum: an annotation of their PodGroups, which KAI's scheduler writes and
-// the import reads. In the mode `kai`, the agent is in that scheduler's place.
+// Gangs in part: some pods run, but fewer than the minimum, since one was deleted, a node failed, or an agent was
+// killed in the middle of a start. They are reported, and evicted after their `stalenessGracePeriod`, since when they
+// are in part must be known from plan to plan.
+//
+// For KAI, an annotation of their PodGroups says since when: KAI's scheduler writes it and the import reads it; in the
+// mode `kai`, the agent is in that scheduler's place. For all others, and until it is written, PartialGangs remembers
+// it; another agent counts from when it sees them first.
 #pragma once
 
 #include <functional>
@@ -20,13 +25,28 @@ struct StalenessNote {
   bool is_below = false;  // to be written; false: to be removed
 };
 
+struct PartialGang {
+  std::string gang, pod;  // as the snapshot names them; a pod that runs
+  std::string sentence;   // "2 pods of it run, below its minimum of 4"
+};
+
 struct Staleness {
+  std::vector<PartialGang> partial;  // in the order of the snapshot
   std::vector<StalenessNote> notes;
   std::optional<Nanoseconds> next;  // when the first gang, at the earliest, becomes stale
 };
 
-// Of the gangs whose pods are all planned here. Cost: O(pods + gangs).
-Staleness staleness_of(const SolvedLine& line);
+class PartialGangs {
+ public:
+  // Before a plan: `staleSince` of those gangs whose objects do not say it.
+  void fill(Snapshot& snapshot);
+  // After it, of the snapshot that was filled: of the gangs whose pods are all planned here, those that are in part
+  // now, whatever the plan does. Cost: O(pods + gangs).
+  Staleness note(const SolvedLine& line);
+
+ private:
+  std::map<std::string, Nanoseconds, std::less<>> since_;  // by gang, of those whose objects do not say it
+};
 
 class StalenessWriter {
  public:

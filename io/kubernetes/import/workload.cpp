@@ -10,6 +10,7 @@
 #include "io/kubernetes/grouping/volcano.h"
 #include "io/kubernetes/import/devices.h"
 #include "io/kubernetes/import/rare_ports.h"
+#include "io/kubernetes/import/unreadable_kinds.h"
 #include "io/kubernetes/kueue/preemption.h"
 #include "io/kubernetes/pod/card_settling.h"
 #include "io/kubernetes/pod/gang_labels.h"
@@ -260,6 +261,7 @@ void ImportedWorkload::join(KubernetesReading& in, KubernetesPod& pod) {
   } else if (VolcanoPodGrouper::awaits_group(pod)) {
     add(groupers_.volcano.join(pod, owners_.above(pod)));
   }
+  if (in.unreadable != nullptr) in.unreadable->heed(pod);
   gangs_.join(pod);
 }
 

@@ -18,6 +18,9 @@
 
 namespace muster::kubernetes {
 
+struct KnownKind;
+class UnreadableKinds;
+
 struct KubernetesPod;
 
 // How many volumes of each CSI driver can be attached to a node.
@@ -96,7 +99,8 @@ struct KubernetesReading : json::Reading {
   bool strict = true;                                          // what does not add up is an error
   std::string_view duration_annotation = kDurationAnnotation;  // that tells how long something runs
   KaiNames kai;
-  std::string_view planned_gate;  // as in KubernetesOptions
+  std::string_view planned_gate;                // as in KubernetesOptions
+  const UnreadableKinds* unreadable = nullptr;  // none: all kinds can be read
   std::vector<Warning> warnings;
   json::JsonValue culprit;  // of the last fail_value
 
@@ -201,6 +205,8 @@ struct KubernetesOptions {
   // Pods that come before the object of their group are held until it comes, where other pods of the group may still be
   // missing: in a cluster that is watched, kinds are seen one after another. Else such pods may count as single ones.
   bool awaits_groups = false;
+  // Of known_kinds(): what depends on one is held (import/unreadable_kinds.h).
+  std::vector<const KnownKind*> unreadable = {};
   std::string duration_annotation = {};  // that tells how long a pod runs; empty: kDurationAnnotation
   // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
   bool strict = true;
