@@ -133,8 +133,7 @@ TEST_F(ClusterWatchOf, AKindThatIsForbiddenIsReported) {
   EXPECT_TRUE(run_until(io_, [&] { return watch_->is_complete_as_allowed() && says("forbidden"); }));
   EXPECT_FALSE(watch_->is_complete());
   run_for(io_, milliseconds(60));
-  const std::string sentence =
-      "GET /api/v1/nodes: 403 Forbidden: nodes is forbidden\n";
+  const std::string sentence = "GET /api/v1/nodes: 403 Forbidden: nodes is forbidden\n";
   ASSERT_TRUE(says(sentence)) << said_;
   EXPECT_EQ(said_.find(sentence), said_.rfind(sentence)) << said_;
   cluster_.set_fault({});
