@@ -13,7 +13,7 @@ namespace {
 
 using api_server::KindReport;
 using api_server::WatchState;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""s, std::chrono_literals::operator""h;
 
 const kubernetes::KnownKind* known(std::string_view group, std::string_view kind) {
   const auto kinds = kubernetes::known_kinds();

@@ -27,7 +27,7 @@ using api_server::ApiResponse;
 using Json = nlohmann::json;
 using std::chrono::milliseconds;
 using Time = std::chrono::steady_clock::time_point;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""s, std::chrono_literals::operator""ms, std::chrono_literals::operator""h;
 
 // Tasks at their times.
 class SimulatedTime {
