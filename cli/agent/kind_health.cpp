@@ -36,6 +36,9 @@ std::vector<std::pair<std::string, bool>> KindHealth::update(const std::vector<K
   interrupted_.clear();
   next_ = Time::max();
   is_complete_ = !reports.empty();
+  const bool answers = std::ranges::all_of(reports, [&](const KindReport& kind) {
+    return !is_essential(*kind.kind.known) || kind.state == WatchState::kWatching;
+  });
   for (const KindReport& kind : reports) {
     const kubernetes::KnownKind* known = kind.kind.known;
     const bool was_aside = contains(set_aside_, known);
@@ -45,7 +48,7 @@ std::vector<std::pair<std::string, bool>> KindHealth::update(const std::vector<K
     const bool is_failing = is_forbidden || kind.state == WatchState::kRetrying ||
                             (kind.state == WatchState::kListing && before != failing_since_.end());
     if (is_failing && !is_essential(*known)) {
-      const Time since = before == failing_since_.end() ? now : before->second;
+      const Time since = before == failing_since_.end() || !answers ? now : before->second;
       failing.emplace(known, since);
       if (is_forbidden || was_aside || now >= since + patience_) {
         aside.push_back(known);
@@ -55,7 +58,7 @@ std::vector<std::pair<std::string, bool>> KindHealth::update(const std::vector<K
                                  true);
         continue;
       }
-      next_ = std::min(next_, since + patience_);
+      if (answers) next_ = std::min(next_, since + patience_);
     } else if (was_aside) {
       sentences.emplace_back(kind.kind.title() + " is read again", false);
     }

@@ -19,7 +19,8 @@ namespace muster::cli {
 class KindHealth {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // `patience`: longer than an API server takes to start again.
+  // `patience`: counted while the kinds that are never set aside are watched, so that an API server that stands still
+  // sets nothing aside.
   KindHealth(ApplyMode mode, std::chrono::milliseconds patience) : mode_(mode), patience_(patience) {}
 
   // What the kinds are now. Returns a sentence for each that is set aside, or is back, since the last call; the second

@@ -18,7 +18,7 @@ namespace muster {
 // were recorded. Parts of one meaning share one number.
 struct TimeParts {
   double aside = 0.1;  // a quick attempt beside the main one: priced columns first, relief, reasons
-  double side = 0.3;   // what the main stage begins with: more starts, branches, pricing
+  double side = 0.3;   // what the main stage begins with: more starts, pricing
   double half = 0.5;   // preparing: what takes longer is given up; CBC on a part; without a clock, on one level
   double main = 0.7;   // an engine or a pass that another one follows
   double most = 0.9;   // a stage that leaves the rest for what ends it, or for others that find little
@@ -107,8 +107,6 @@ struct GridTuning {
 // Column generation, over kinds of nodes and over blocks of them.
 struct GenerationTuning {
   double smoothing = 0.4;     // weight of the best known prices in those that are priced at
-  double penalty = 1'000;     // of a gang too few in a branch, in multiples of what is to be gained
-  int counted_branches = 16;  // of one level without a clock
   double smaller_part = 0.9;  // of the summed capacity, if all pods fit into the whole of it
   std::size_t blocks = 200;   // of nodes that nearly all differ
   GridTuning grid;

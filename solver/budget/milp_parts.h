@@ -21,9 +21,7 @@ struct MilpParts {
   double without_columns = kTuning.parts.aside;  // priced columns, before columns for all nodes
   double first_bound = kTuning.parts.most;       // by sums, with first prices
   double pricing_whole = kTuning.parts.main;     // column generation on one level
-  double branching = kTuning.parts.side;         // for a better bound of one level
   double cbc_all_nodes = kTuning.parts.most;     // CBC on one level with columns for all nodes
-  double cbc_priced = kTuning.parts.main;        // and on priced columns
   double cbc_work = kTuning.parts.half;          // of the counted work, without a clock
   double relief = kTuning.parts.aside;           // fewer victims of a better plan
   BlockParts blocks{};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 
 #include "model/base/parallel.h"
 #include "model/base/tuning.h"
@@ -16,18 +15,10 @@ namespace {
 constexpr int kQuick = 0, kUsual = 1;       // effort of pricing
 constexpr std::size_t kResidualsATask = 4;  // that one thread prices before it asks for more
 
-// Gangs of a class: at most this many, or at least this many. The latter by a penalty for the shortfall, which is a
-// relaxation at any height, so that a branch always has a solution.
-struct Branch {
-  std::vector<std::pair<std::int32_t, double>> at_most, at_least;
-  double penalty = 0;
-  double dual_bound = lp::kInfinity;
-};
-
 class Generation {
  public:
-  Generation(RestrictedMaster& restricted, const PricingTask& task, const Branch& branch, cbc::Backend& backend)
-      : restricted_(restricted), task_(task), branch_(branch), backend_(backend) {
+  Generation(RestrictedMaster& restricted, const PricingTask& task, cbc::Backend& backend)
+      : restricted_(restricted), task_(task), backend_(backend) {
     build();
   }
 
@@ -41,13 +32,13 @@ class Generation {
       for (formulation::ResidualClassIndex residual : restricted_.supply.residuals.indices())
         stability_center[static_cast<std::size_t>(restricted_.formulation->capacity_row(residual))] = 0;
       lp::Milp more = no_columns(milp_);
-      priced.dual_bound = dual_bound_at(stability_center, stability_center, kUsual, more) - constant();
+      priced.dual_bound = dual_bound_at(stability_center, stability_center, kUsual, more);
       build();
     }
     cbc::MilpAnswer answer = backend_.open_lp(milp_, request);
     while (answer.status == cbc::SolveStatus::kOptimal) {
       priced.x = answer.x;
-      priced.value = answer.objective - constant();
+      priced.value = answer.objective;
       lp::Milp more = no_columns(milp_);
       std::vector<double> price =
           is_smoothed ? between(stability_center, answer.row_price, kTuning.generation.smoothing) : answer.row_price;
@@ -60,12 +51,12 @@ class Generation {
       }
       if (more.columns() == 0)
         best = std::min(best, dual_bound_at(price, answer.row_price, kTuning.pricing.thorough, more));
-      if (best - constant() < priced.dual_bound) {
-        priced.dual_bound = best - constant();
+      if (best < priced.dual_bound) {
+        priced.dual_bound = best;
         stability_center = price;
         is_smoothed = true;
       }
-      const double gap = priced.dual_bound + constant() - answer.objective;
+      const double gap = priced.dual_bound - answer.objective;
       if (more.columns() == 0 || gap <= std::max(1e-7, 1e-5 * std::abs(answer.objective))) break;
       if (task_.deadline.passed()) break;
       answer = backend_.extend_lp(more, request);
@@ -82,19 +73,6 @@ class Generation {
     for (formulation::ResidualClassIndex residual : restricted_.supply.residuals.indices())
       for (const std::int32_t column : restricted_.formulation->configuration_columns(residual))
         is_configuration_[static_cast<std::size_t>(column)] = true;
-    for (const auto& [column, most] : branch_.at_most) {
-      double& upper = milp_.upper[static_cast<std::size_t>(column)];
-      upper = std::min(upper, most);
-    }
-    for (const auto& [column, least] : branch_.at_least)
-      milp_.objective[static_cast<std::size_t>(column)] += branch_.penalty;
-  }
-
-  // The contribution of the penalties if nothing is lacking.
-  double constant() const {
-    double sum = 0;
-    for (const auto& [column, least] : branch_.at_least) sum += branch_.penalty * least;
-    return sum;
   }
 
   // An upper bound of the LP over all columns, by pricing at `price`, from which impossible signs are removed;
@@ -163,25 +141,10 @@ class Generation {
 
   RestrictedMaster& restricted_;
   const PricingTask& task_;
-  const Branch& branch_;
   cbc::Backend& backend_;
   lp::Milp milp_;
   std::vector<bool> is_configuration_;  // by column of milp_
 };
-
-// The gangs of which the solution admits a part, the most undecided first; -1: none.
-std::int32_t undecided(const formulation::Formulation& formulation, const std::vector<double>& x) {
-  std::int32_t most = -1;
-  double distance = 1e-6;
-  for (const std::int32_t column : formulation.admission_columns()) {
-    const double gangs = x[static_cast<std::size_t>(column)];
-    const double here = std::abs(gangs - std::round(gangs));
-    if (here <= distance) continue;
-    distance = here;
-    most = column;
-  }
-  return most;
-}
 
 }  // namespace
 
@@ -215,50 +178,7 @@ std::vector<double> between(const std::vector<double>& stability_center, const s
 }
 
 Priced price_columns(RestrictedMaster& restricted, const PricingTask& task, cbc::Backend& backend) {
-  return Generation(restricted, task, {}, backend).run();
-}
-
-double branch_on_gangs(RestrictedMaster& restricted, const PricingTask& task, const Priced& whole, double known,
-                       cbc::Backend& backend, const std::function<void(const std::vector<double>&)>& on_solution) {
-  struct Open {
-    Branch branch;
-    std::vector<double> x;
-  };
-  const double enough = known + 0.5;  // a bound below the next whole number closes a branch
-  std::vector<Open> open{
-      {{{}, {}, kTuning.generation.penalty * std::max(1.0, whole.dual_bound - known), whole.dual_bound}, whole.x}};
-  double closed = known;
-  const int most =
-      task.deadline.is_deterministic() ? kTuning.generation.counted_branches : std::numeric_limits<int>::max();
-  for (int branches = 0; branches < most && !open.empty() && !task.deadline.passed();) {
-    const auto worst = std::max_element(open.begin(), open.end(), [](const Open& a, const Open& b) {
-      return a.branch.dual_bound < b.branch.dual_bound;
-    });
-    const Open at = *worst;
-    const std::int32_t column = at.x.empty() ? -1 : undecided(*restricted.formulation, at.x);
-    if (column < 0) break;  // nothing to decide on: its bound stands
-    open.erase(worst);
-    const double gangs = at.x[static_cast<std::size_t>(column)];
-    for (const bool up : {false, true}) {
-      Open next{at.branch, {}};
-      if (up)
-        next.branch.at_least.emplace_back(column, std::floor(gangs) + 1);
-      else
-        next.branch.at_most.emplace_back(column, std::floor(gangs));
-      Priced priced = Generation(restricted, task, next.branch, backend).run();
-      ++branches;
-      next.branch.dual_bound = std::min(at.branch.dual_bound, priced.dual_bound);
-      next.x = std::move(priced.x);
-      if (!next.x.empty()) on_solution(next.x);
-      if (next.branch.dual_bound < enough)
-        closed = std::max(closed, next.branch.dual_bound);
-      else
-        open.push_back(std::move(next));
-    }
-  }
-  double dual_bound = closed;
-  for (const Open& left : open) dual_bound = std::max(dual_bound, left.branch.dual_bound);
-  return std::min(dual_bound, whole.dual_bound);
+  return Generation(restricted, task, backend).run();
 }
 
 }  // namespace muster::column_generation

@@ -5,7 +5,6 @@
 // from the row prices alone, so that it holds whatever the LP's tolerances are (Neumaier and Shcherbina 2004).
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,13 +49,5 @@ std::vector<double> between(const std::vector<double>& stability_center, const s
 
 // Prices at `stability_center` first, if there is one.
 Priced price_columns(RestrictedMaster& restricted, const PricingTask& task, cbc::Backend& backend);
-
-// The same, branching on gangs that the relaxation admits in part: each is admitted whole or not at all, one after the
-// other. This gives a better bound if gangs are large. `known`: the value of sign x expression that a plan is known to
-// reach; branches that cannot exceed it are closed. Cost: at most `kMostBranches` column generations, each starting
-// with all columns found before. `on_solution` receives the LP's solution of each branch, in which more gangs are whole
-// than before.
-double branch_on_gangs(RestrictedMaster& restricted, const PricingTask& task, const Priced& whole, double known,
-                       cbc::Backend& backend, const std::function<void(const std::vector<double>&)>& on_solution);
 
 }  // namespace muster::column_generation

@@ -12,7 +12,6 @@
 
 namespace muster::engine {
 
-using column_generation::Priced, column_generation::PricingTask, column_generation::RestrictedMaster;
 using formulation::Formulation, formulation::FormulationSolution, lp::LinearExpression;
 
 namespace {
@@ -95,8 +94,7 @@ LevelSolver::Improvement LevelSolver::improve(Formulation& formulation, std::siz
                                               const LinearExpression& expression) {
   LevelTask task = task_of(i, expression);
   if (!is_whole()) price(task);
-  if (!has_blocks() && (is_whole() || in_.options.runs("cbc")) && !in_.options.deadline.passed() && !is_solved(task))
-    branch(formulation, task);
+  if (is_whole() && !in_.options.deadline.passed() && !is_solved(task)) branch(formulation, task);
   return task.result;
 }
 
@@ -126,40 +124,23 @@ void LevelSolver::price(LevelTask& task) {
     first_prices_.remember(in_.ids[task.level], divisor);
     return;
   }
-  const Priced priced = price_columns(in_.whole, task.scaled, task.sign, in_.options.parts.pricing_whole);
+  const Deadline until = in_.options.deadline.part(in_.options.parts.pricing_whole);
+  const column_generation::Priced priced =
+      column_generation::price_columns(in_.whole, {task.scaled, task.sign, until, in_.options.threads}, in_.backend);
+  if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
   first_prices_.remember(in_.ids[task.level], divisor);
   tighten(task, priced.dual_bound);
-  relaxed_ = priced.x;
-  if (relaxed_.empty()) return;
-  take(in_.whole.formulation->round(relaxed_), in_.whole.pool.configurations());
-  if (!task.result.bound || is_solved(task) || !in_.options.runs("branch")) return;
-  const Deadline until = in_.options.deadline.part(in_.options.parts.branching);
-  const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
-  const PricingTask pricing{task.scaled, task.sign, until, in_.options.threads};
-  tighten(task, column_generation::branch_on_gangs(
-                    in_.whole, pricing, priced, known, in_.backend, [&](const std::vector<double>& x) {
-                      take(in_.whole.formulation->round(x), in_.whole.pool.configurations());
-                    }));
+  if (!priced.x.empty()) take(in_.whole.formulation->round(priced.x), in_.whole.pool.configurations());
 }
 
-// Column generation on the LP relaxation, for at most a share of the time that is left.
-Priced LevelSolver::price_columns(RestrictedMaster& restricted, const LinearExpression& expression, int sign,
-                                  double share) {
-  const Deadline until = in_.options.deadline.part(share);
-  const PricingTask task{expression, sign, until, in_.options.threads};
-  Priced priced = muster::column_generation::price_columns(restricted, task, in_.backend);
-  if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
-  return priced;
-}
-
-// CBC on the existing columns: up to a proof if these are all columns.
+// CBC on all columns, up to a proof.
 void LevelSolver::branch(const Formulation& formulation, LevelTask& task) {
-  lp::Milp milp = formulation.model().build(task.scaled, task.sign);
-  if (!is_whole()) keep_near(formulation, milp);
+  const lp::Milp milp = formulation.model().build(task.scaled, task.sign);
   cbc::MilpRequest request;
-  request.deadline = in_.options.deadline.after(level_share()) - plans_.slowest();
-  request.relative_gap = is_whole() ? 0 : std::max(1e-6, in_.options.gap / 4);
-  request.is_proof = is_whole();
+  const double share = columns_ == Columns::kListed ? 1.0 : in_.options.parts.cbc_all_nodes;
+  request.deadline = in_.options.deadline.after(share) - plans_.slowest();
+  request.relative_gap = 0;
+  request.is_proof = true;
   request.work = in_.options.deadline.part(in_.options.parts.cbc_work).work();
   cbc::MilpAnswer answer = in_.backend.solve(milp, request);
   if (has_failed(answer, request)) {  // once more, another way
@@ -171,12 +152,10 @@ void LevelSolver::branch(const Formulation& formulation, LevelTask& task) {
     if (answer.x.empty()) return std::nullopt;
     return lp::value_of(task.expression, answer.x);
   };
-  if (is_whole()) tighten(task, answer.bound);
+  tighten(task, answer.bound);
   const bool was_stopped = request.work.is_reached() || Deadline::Clock::now() >= request.deadline;
-  const bool is_refuted = is_whole() && is_refuted_by_incumbent(task);
-  if (is_refuted) task.result.bound.reset();
-  if (is_whole() && !was_stopped && !request.without_preprocessing &&
-      (!task.result.bound || reached() != task.result.bound)) {
+  if (is_refuted_by_incumbent(task)) task.result.bound.reset();
+  if (!was_stopped && !request.without_preprocessing && (!task.result.bound || reached() != task.result.bound)) {
     // A proof without its point, or a false one: preprocessing can lose points.
     request.without_preprocessing = true;
     cbc::MilpAnswer again = in_.backend.solve(milp, request);
@@ -186,34 +165,7 @@ void LevelSolver::branch(const Formulation& formulation, LevelTask& task) {
   }
   if (answer.x.empty()) return;
   take(formulation, answer.x);
-  if (is_whole()) task.result.reached = reached();
-}
-
-// Of the time that is left, for CBC on one level.
-double LevelSolver::level_share() const {
-  switch (columns_) {
-    case Columns::kListed:
-      return 1.0;
-    case Columns::kAllNodes:
-      return in_.options.parts.cbc_all_nodes;
-    case Columns::kPriced:
-      break;
-  }
-  return in_.options.parts.cbc_priced;
-}
-
-// Restricts CBC to the neighbourhood of the LP's solution: of each configuration about as many nodes as there, and
-// only columns that are in it or had nearly zero reduced profit. Solved to the end this is a large neighbourhood
-// search, not a proof.
-void LevelSolver::keep_near(const Formulation& formulation, lp::Milp& milp) const {
-  if (relaxed_.empty()) return;
-  for (formulation::ResidualClassIndex residual : in_.whole.supply.residuals.indices())
-    for (const std::int32_t column : formulation.configuration_columns(residual)) {
-      const auto j = static_cast<std::size_t>(column);
-      const double nodes = j < relaxed_.size() ? relaxed_[j] : 0;
-      milp.lower[j] = std::max(milp.lower[j], std::floor(nodes + 1e-6) - 1);
-      milp.upper[j] = std::min(milp.upper[j], std::ceil(nodes - 1e-6) + 1);
-    }
+  task.result.reached = reached();
 }
 
 void LevelSolver::take(const Formulation& formulation, const std::vector<double>& x) {

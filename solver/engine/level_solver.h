@@ -82,11 +82,7 @@ class LevelSolver {
   void add_known_contents();
   LevelTask task_of(std::size_t level, const lp::LinearExpression& expression) const;
   void price(LevelTask& task);
-  column_generation::Priced price_columns(column_generation::RestrictedMaster& restricted,
-                                          const lp::LinearExpression& expression, int sign, double share);
   void branch(const formulation::Formulation& formulation, LevelTask& task);
-  double level_share() const;
-  void keep_near(const formulation::Formulation& formulation, lp::Milp& milp) const;
   void take(const formulation::Formulation& formulation, const std::vector<double>& x);
   void take(const formulation::FormulationSolution& solution, const SolutionPlans::Configurations& configurations);
   void tighten(LevelTask& task, double proven) const;
@@ -102,7 +98,6 @@ class LevelSolver {
   std::optional<std::size_t> states_;  // of the list
   std::optional<WholeModel> all_nodes_;
   bool knows_incumbent_ = false;  // the pool has its contents
-  std::vector<double> relaxed_;   // the LP's last solution
   BlockStage blocks_;
   FirstPrices first_prices_;
   SolutionPlans plans_;

@@ -88,8 +88,6 @@ class Formulation {
   }
   std::vector<std::int32_t> configuration_columns(ResidualClassIndex residual) const;
   std::int32_t capacity_row(ResidualClassIndex residual) const { return supply_.capacity_row(residual); }
-  // Of gangs that are placed, or kept, whole or not at all.
-  std::vector<std::int32_t> admission_columns() const { return columns_.admitted(); }
 
   // The level as an expression of its true value and scale, constants included; none if this formulation cannot express
   // it. Adds auxiliary columns and rows: ask for levels in their order, before columns of an LP are priced.

@@ -10,13 +10,6 @@ GangColumns::GangColumns(const FormulationInput& input)
       cells_(input.demand.cells.size()),
       exits_(input.demand.gang_classes.size()) {}
 
-std::vector<std::int32_t> GangColumns::admitted() const {
-  std::vector<std::int32_t> columns;
-  for (const GangColumn& gang : gangs_)
-    if (gang.admitted >= 0) columns.push_back(gang.admitted);
-  return columns;
-}
-
 lp::LinearExpression GangColumns::placed(CellIndex cell) const {
   lp::LinearExpression sum;
   for (const CellColumn& column : cells_[cell]) sum.add(column.column, column.pods);

@@ -51,7 +51,6 @@ class GangColumns {
   const std::vector<CellColumn>& of_cell(CellIndex cell) const { return cells_[cell]; }
   std::vector<ExitColumns>& exits(GangClassIndex index) { return exits_[index]; }
   const std::vector<ExitColumns>& exits(GangClassIndex index) const { return exits_[index]; }
-  std::vector<std::int32_t> admitted() const;  // of gangs that are placed, or kept, whole or not at all
 
   // Sums of pods. Cost: O(columns of them).
   lp::LinearExpression placed(CellIndex cell) const;  // of the cell, all zones

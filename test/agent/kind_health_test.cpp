@@ -78,6 +78,18 @@ TEST_F(Health, AKindThatMayNotBeReadIsSetAsideImmediately) {
   EXPECT_TRUE(is_aside() && health_.is_complete());
 }
 
+TEST_F(Health, AnApiServerThatStandsStillSetsNothingAside) {
+  update(WatchState::kRetrying, WatchState::kRetrying, 0s);
+  update(WatchState::kRetrying, WatchState::kRetrying, 60s);
+  EXPECT_FALSE(is_aside());
+  update(WatchState::kWatching, WatchState::kRetrying, 61s);
+  EXPECT_FALSE(is_aside());
+  update(WatchState::kWatching, WatchState::kRetrying, 89s);
+  EXPECT_FALSE(is_aside());
+  update(WatchState::kWatching, WatchState::kRetrying, 90s);
+  EXPECT_TRUE(is_aside());
+}
+
 TEST_F(Health, PodsAreNeverSetAside) {
   update(WatchState::kRetrying, WatchState::kWatching, 0s);
   update(WatchState::kRetrying, WatchState::kWatching, 1h);

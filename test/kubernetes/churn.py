@@ -198,7 +198,7 @@ class Churn:
             self._step()
 
     def _insist(self, write):
-        """Until the API server takes it; it is restarted meanwhile."""
+        """Until the API server takes it; it is restarted meanwhile, and so may fail in any way."""
         while True:
             try:
                 return write()
@@ -283,7 +283,8 @@ class Churn:
         observer.faults += [f"{name} was bound {count} times" for (name, _), count in bound.items() if count > 1]
         partial = sorted(gang.longest_partial for gang in observer.gangs.values())
         observer.faults += [f"{gang.name} was bound in part for {gang.longest_partial:.1f} s"
-                            for gang in observer.gangs.values() if gang.longest_partial > LONGEST_PARTIAL]
+                            for gang in observer.gangs.values()
+                            if gang.longest_partial > self.options.longest_partial]
         pods = sum(gang.size for gang in observer.gangs.values())
         waits = sorted(observer.waits)
         print(json.dumps({
@@ -311,6 +312,7 @@ def main():
     parser.add_argument("--folder", help="keep logs and data in this folder")
     parser.add_argument("agent", nargs="*", help="further options of the agents, after --")
     options = parser.parse_args()
+    options.longest_partial = LONGEST_PARTIAL
     os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(Churn(options).run())

@@ -40,7 +40,7 @@ struct PaceLimits {
 struct AgentTimes {
   std::chrono::milliseconds period{1'000};     // between the beginnings of two plans, at least
   std::chrono::milliseconds idle{60'000};      // the same without a change, at most: time itself changes plans
-  std::chrono::milliseconds patience{30'000};  // until a kind that cannot be read is set aside
+  std::chrono::milliseconds patience{10'000};  // that a kind fails while pods are seen, until it is set aside
 };
 
 struct LeaseName {

@@ -118,25 +118,6 @@ TEST(PriceColumns, AdmitsGangsInPart) {
   EXPECT_NEAR(gangs.priced.dual_bound, 3000, 1);
 }
 
-TEST(BranchOnGangs, AdmitsGangsWholeOrNotAtAll) {
-  TwoGangs gangs;
-  int solutions = 0;
-  const double limit = branch_on_gangs(gangs.scene.restricted, gangs.task, gangs.priced, 0, gangs.backend,
-                                       [&](const std::vector<double>&) { ++solutions; });
-  EXPECT_GE(limit, 2000) << "a bound that is false";
-  EXPECT_LE(limit, 2001);
-  EXPECT_GE(solutions, 2) << "one of each branch";
-}
-
-// A plan of 2000 is known: no branch can pass it, and it is the bound.
-TEST(BranchOnGangs, ClosesBranchesThatCannotPassWhatIsKnown) {
-  TwoGangs gangs;
-  const double limit = branch_on_gangs(gangs.scene.restricted, gangs.task, gangs.priced, 2000, gangs.backend,
-                                       [](const std::vector<double>&) {});
-  EXPECT_GE(limit, 2000);
-  EXPECT_LE(limit, 2000.5);
-}
-
 TEST(RestrictedMaster, HasNoFormulationWhereThereIsNoTimeForIt) {
   // Each pod is a gang of its own kind, so that there are more rows and columns than the builder's steps between two
   // looks at the clock.
