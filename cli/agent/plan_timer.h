@@ -37,7 +37,16 @@ class PlanTimer {
 
   // From when on a plan may begin; none: one is being made or carried out, the end of the obstacle is awaited, or it is
   // stopped.
-  std::optional<Time> next(const PlanSituation& situation) const;
+  std::optional<Time> next(const PlanSituation& situation) const {
+    if (is_busy_ || is_stopped_) return std::nullopt;
+    const Time allowed = begun_ + period_;
+    if (situation.obstacle != Obstacle::kNone) {
+      if (situation.obstacle == Obstacle::kFollows || situation.ends_at_latest == Time::max()) return std::nullopt;
+      return std::max(allowed, situation.ends_at_latest);
+    }
+    if (situation.revision != revision_) return allowed;
+    return std::max(allowed, std::min(again_, begun_ + idle_period_));
+  }
 
   // Requires that no plan is being made.
   void begin(std::uint64_t revision, Time now) {

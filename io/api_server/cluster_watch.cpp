@@ -261,9 +261,6 @@ const ObjectStore& ClusterWatch::objects() const { return implementation_->store
 bool ClusterWatch::is_complete() const {
   return implementation_->is_discovered() && implementation_->store().is_complete();
 }
-bool ClusterWatch::is_complete_as_allowed() const {
-  return implementation_->is_discovered() && implementation_->store().is_complete_as_allowed();
-}
 const std::string& ClusterWatch::discovery_error() const { return implementation_->error(); }
 
 }  // namespace muster::api_server

@@ -57,7 +57,6 @@ class ClusterWatch {
   const ObjectStore& objects() const;
   // Discovery has succeeded once, and ObjectStore::is_complete().
   bool is_complete() const;
-  bool is_complete_as_allowed() const;
   // Why discovery failed the last time; empty: it did not.
   const std::string& discovery_error() const;
 

@@ -47,7 +47,7 @@ struct ObjectStore::Implementation {
     if (matters) ++revision;
     if (on_change) on_change();
   }
-  bool is_complete(bool as_allowed) const;
+  bool is_complete() const;
 
   Clock clock;
   kubernetes::ObjectKeeper keeper;
@@ -115,9 +115,9 @@ class ObjectStore::Implementation::Kind final : public KindSink {
     store_.changed(false);
   }
 
-  bool is_complete(bool as_allowed) const {
+  bool is_complete() const {
     const bool is_closed = report_.state == WatchState::kForbidden || report_.state == WatchState::kGone;
-    return is_closed ? as_allowed : report_.is_listed;
+    return report_.is_listed && !is_closed;
   }
   const StoredObject* find(std::string_view namespace_name, std::string_view name) const {
     return objects_.find(kubernetes::object_key(namespace_name, name));
@@ -154,9 +154,8 @@ class ObjectStore::Implementation::Kind final : public KindSink {
   bool is_listing_ = false;
 };
 
-bool ObjectStore::Implementation::is_complete(bool as_allowed) const {
-  return !kinds.empty() &&
-         std::ranges::all_of(kinds, [&](const auto& kind) { return kind.second->is_complete(as_allowed); });
+bool ObjectStore::Implementation::is_complete() const {
+  return !kinds.empty() && std::ranges::all_of(kinds, [](const auto& kind) { return kind.second->is_complete(); });
 }
 
 ObjectStore::ObjectStore(Clock clock, kubernetes::KubernetesOptions options)
@@ -198,8 +197,7 @@ const StoredObject* ObjectStore::find(std::string_view group, std::string_view k
   return nullptr;
 }
 
-bool ObjectStore::is_complete() const { return implementation_->is_complete(false); }
-bool ObjectStore::is_complete_as_allowed() const { return implementation_->is_complete(true); }
+bool ObjectStore::is_complete() const { return implementation_->is_complete(); }
 std::uint64_t ObjectStore::revision() const { return implementation_->revision; }
 
 std::size_t ObjectStore::bytes() const {

@@ -67,10 +67,6 @@ class ObjectStore {
 
   // Every kind has been listed once, and none is forbidden or gone; false without any kind.
   bool is_complete() const;
-  // As is_complete(), but kinds that are forbidden or gone do not count. The import treats the cluster as if it had no
-  // objects of a kind that has never been listed (KnownKind::without says what that costs); objects of a kind that
-  // became forbidden later stay as they were.
-  bool is_complete_as_allowed() const;
   // Rises when something changed that matters to the import: an object came, left, or differs in its slim text.
   std::uint64_t revision() const;
   // Of all objects with their index, as allocated; approximate.

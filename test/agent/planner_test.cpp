@@ -99,6 +99,18 @@ class Planner : public testing::Test {
     return pods;
   }
 
+  AgentPlan plan_of(AgentPlanner& planner, const std::shared_ptr<const ClusterObjects>& cluster) {
+    std::optional<AgentPlan> plan;
+    planner.plan(cluster, [&](AgentPlan made) {
+      const std::scoped_lock lock(mutex_);
+      plan = std::move(made);
+      done_.notify_one();
+    });
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return plan.has_value(); });
+    return std::move(*plan);
+  }
+
   AgentOptions options_;
   std::mutex mutex_;
   std::condition_variable done_;
@@ -137,18 +149,11 @@ TEST_F(Planner, WhatThePlanLeavesIsKnownToTheExtenderAlone) {
     options_.mode = mode;
     auto cluster = std::make_shared<ClusterObjects>();
     cluster->objects = kept(cluster_that_is_left(), options_.reader.kubernetes);
-    std::optional<AgentPlan> plan;
     AgentPlanner planner(
         options_, test::program(), [](const SolvedLine&) {}, [](const std::function<void()>& task) { task(); });
-    planner.plan(cluster, [&](AgentPlan made) {
-      const std::scoped_lock lock(mutex_);
-      plan = std::move(made);
-      done_.notify_one();
-    });
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return plan.has_value(); });
-    EXPECT_EQ(plan->pods->room != nullptr, mode == ApplyMode::kExtender);
-    EXPECT_EQ(plan->pods->pending.size(), 3U);
+    const AgentPlan plan = plan_of(planner, cluster);
+    EXPECT_EQ(plan.pods->room != nullptr, mode == ApplyMode::kExtender);
+    EXPECT_EQ(plan.pods->pending.size(), 3U);
   }
 }
 
@@ -167,15 +172,7 @@ TEST_F(Planner, AGangInPartIsReportedAndFreedAfterItsGracePeriod) {
     auto cluster = std::make_shared<ClusterObjects>();
     cluster->objects = kept(objects, options_.reader.kubernetes);
     cluster->time = kTime + seconds * kNanosecondsPerSecond;
-    std::optional<AgentPlan> plan;
-    planner.plan(cluster, [&](AgentPlan made) {
-      const std::scoped_lock lock(mutex_);
-      plan = std::move(made);
-      done_.notify_one();
-    });
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return plan.has_value(); });
-    return std::move(*plan);
+    return plan_of(planner, cluster);
   };
   const AgentPlan first = plan_at(0);
   ASSERT_EQ(first.staleness.partial.size(), 1U);
@@ -190,10 +187,15 @@ TEST_F(Planner, AGangInPartIsReportedAndFreedAfterItsGracePeriod) {
   ASSERT_EQ(freed.size(), 1U);
   EXPECT_EQ(freed[0].name, "h-0");
   EXPECT_EQ(freed[0].phase, ExportPhase::kEvictions);
+  objects.insert(objects.begin() + 1, node("n2"));
+  objects.insert(objects.begin() + 1, node("n3"));
+  EXPECT_TRUE(plan_at(30).pods->waiting.empty()) << "the plan completes it";
+  objects.erase(objects.begin() + 1, objects.begin() + 3);
   objects.erase(objects.begin() + 3, objects.end());  // nothing waits any more
   const AgentPlan alone = plan_at(30);
   ASSERT_EQ(alone.pods->waiting.size(), 1U);
   EXPECT_EQ(alone.pods->waiting[0].pod, "ml/h-0");
+  EXPECT_EQ(alone.pods->waiting[0].note, "1 pod of it runs, below its minimum of 3, and no other pod of it waits.");
   objects.erase(objects.begin() + 2);
   EXPECT_TRUE(plan_at(31).staleness.partial.empty());
 }

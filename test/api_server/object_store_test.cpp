@@ -143,9 +143,7 @@ TEST_F(ObjectStoreOf, IsCompleteOnceEveryKindIsListed) {
   EXPECT_FALSE(store_.is_complete());
   of_pods.changed(WatchState::kForbidden, "no");
   EXPECT_FALSE(store_.is_complete());
-  EXPECT_TRUE(store_.is_complete_as_allowed());
   of_pods.changed(WatchState::kListing, "");
-  EXPECT_FALSE(store_.is_complete_as_allowed());
   list(of_pods, {});
   EXPECT_TRUE(store_.is_complete());
   store_.remove_kind(*pods().known);

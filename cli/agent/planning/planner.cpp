@@ -136,15 +136,19 @@ std::vector<WaitingGangNote> notes_of(const SolvedLine& line,
   return notes;
 }
 
-// A gang in part is reported as one, whatever it waits for, and also if no pod of it waits.
-void add_partial(const std::vector<PartialGang>& partial, std::vector<WaitingGangNote>& notes) {
+// A gang in part is reported as one, whatever it waits for, and also if no pod of it is `pending`; not if the plan
+// places all that are.
+void add_partial(const std::vector<PartialGang>& partial, const std::vector<PendingPod>& pending,
+                 std::vector<WaitingGangNote>& notes) {
+  std::unordered_set<std::string_view> completed;
+  for (const PendingPod& pod : pending) completed.insert(pod.gang);
   for (const PartialGang& gang : partial) {
     const auto at = std::ranges::lower_bound(notes, gang.gang, {}, &WaitingGangNote::gang);
     const bool is_there = at != notes.end() && at->gang == gang.gang;
     if (is_there)
       at->reason = "GangInPart";
-    else
-      notes.insert(at, {gang.gang, gang.pod, "GangInPart", gang.sentence + ", and none is placed."});
+    else if (!completed.contains(gang.gang))
+      notes.insert(at, {gang.gang, gang.pod, "GangInPart", gang.sentence + ", and no other pod of it waits."});
   }
 }
 
@@ -249,7 +253,7 @@ AgentPlan AgentPlanner::planned_whole(const std::shared_ptr<const ClusterObjects
     if (options_.mode == ApplyMode::kExtender)
       pods.room = std::make_shared<SpareCapacity>(solved.problem, solved.solution.plan);
     plan.staleness = partial_.note(solved);
-    add_partial(plan.staleness.partial, pods.waiting);
+    add_partial(plan.staleness.partial, pods.pending, pods.waiting);
     if (options_.mode != ApplyMode::kNone) plan.steps = steps_of(solved, *cluster);
     observe_(solved);
   };
