@@ -33,9 +33,9 @@
 namespace muster::bench::ablation_bench {
 namespace {
 
-const std::vector<std::string> kStages{"none",     "choice",    "earlier", "slots",  "list",  "whole",
-                                       "places",   "aggregate", "grids",   "blocks", "back",  "fill",
-                                       "reprieve", "still",     "milp",    "gather", "search"};
+const std::vector<std::string> kStages{"none",      "choice", "earlier", "slots", "list", "whole",
+                                       "aggregate", "grids",  "blocks",  "back",  "fill", "reprieve",
+                                       "still",     "milp",   "gather",  "search"};
 
 struct Arguments {
   std::vector<std::string> stages = kStages;

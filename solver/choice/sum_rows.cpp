@@ -1,6 +1,7 @@
 #include "solver/choice/sum_rows.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "model/base/saturating.h"
 #include "model/base/tuning.h"
+#include "solver/lp/fillings.h"
 
 namespace muster::choice {
 namespace {
@@ -316,7 +318,7 @@ AnchoredRows::Offer SumRows::offer_of(std::size_t pool) {
 // Sharers that stay on their device are in what it offers.
 void SumRows::add_patterns(std::size_t pool, const AnchoredRows::Offer& offer) {
   std::map<std::int64_t, lp::LinearExpression> sharers;  // less what patterns hold; by share
-  DevicePatterns::Sizes stock;
+  std::map<std::int64_t, std::int64_t, std::greater<>> stock;
   lp::LinearExpression all;
   for (const Part& part : parts_[pool]) {
     const std::int32_t devices = part.shape->pod_class->gpu.devices;
@@ -329,9 +331,13 @@ void SumRows::add_patterns(std::size_t pool, const AnchoredRows::Offer& offer) {
   for (const auto& [free, count] : pools_[pool].devices)
     if (free != kMillionths) levels[free].constant += count;
   levels[kMillionths].add(offer.opened);
-  DevicePatterns patterns(stock, kTuning.listing.few);
-  for (const auto& [free, devices] : levels) patterns.add(free);
-  if (!patterns.is_complete()) {
+  std::vector<lp::Sharers> shares;
+  for (const auto& [share, pods] : stock) shares.push_back({share, pods});
+  std::map<std::int64_t, std::vector<lp::Filling>> fillings;  // by what is free
+  std::size_t tries = kTuning.listing.few;
+  for (const auto& [free, devices] : levels)
+    if (auto found = lp::maximal_fillings(free, shares, tries); found) fillings.emplace(free, *std::move(found));
+  if (fillings.size() < levels.size()) {
     for (const auto& [free, devices] : levels) all.add(devices, -free);
     model_.add_constraint(all, -lp::kInfinity, 0, "shares");
     model_.add_constraint(offer.opened, 0, lp::kInfinity, "idle");
@@ -342,12 +348,14 @@ void SumRows::add_patterns(std::size_t pool, const AnchoredRows::Offer& offer) {
     for (const NodeIndex node : supply_.residuals[residual].nodes) idle += idle_devices(node);
   for (auto& [free, left] : levels) {
     const std::int64_t most = free == kMillionths ? idle : left.constant + std::ssize(left.terms);
-    for (const DevicePatterns::Pattern& pattern : patterns.of(free)) {
+    for (const lp::Filling& filling : fillings.at(free)) {
+      if (lp::is_empty(filling)) continue;
       const std::int32_t column =
           model_.add_column(0, static_cast<double>(most), true, "p" + std::to_string(model_.columns()));
       own(column, pool);
       left.add(column, -1);
-      for (const auto& [share, held] : pattern) sharers[share].add(column, -held);
+      for (std::size_t i = 0; i < shares.size(); ++i)
+        if (filling[i] > 0) sharers[shares[i].units].add(column, -filling[i]);
     }
     if (!left.terms.empty()) model_.add_constraint(left, 0, lp::kInfinity, name("kind", pool, 0));
   }

@@ -23,7 +23,6 @@
 
 #include "model/problem/problem.h"
 #include "solver/choice/anchored_rows.h"
-#include "solver/choice/device_patterns.h"
 #include "solver/demand/anti_affinity.h"
 #include "solver/demand/demand.h"
 #include "solver/formulation/formulation.h"

@@ -85,7 +85,7 @@ class Collector {
  private:
   bool may_be_placed(GangIndex index) {
     const Gang& gang = problem_.gangs[index];
-    if (!problem_.snapshot->policy.actions.place || candidates_.gangs[index].excluded) return false;
+    if (!problem_.snapshot->policy.actions.place) return false;
     if (!fit::queue_exists(gang) || !fit::may_start(gang)) return false;
     if (members_below(state_, gang.root) > 0 || min_resources_.hold(free_or_freed_, index)) return true;
     if (!candidates_.any) return false;

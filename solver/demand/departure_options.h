@@ -12,7 +12,6 @@ struct DepartureOptions {
   bool evicted = false;  // by preempt or reclaim, for a waiting gang
   bool moved = false;
   bool stale = false;     // it must be completed or evicted
-  bool excluded = false;  // nothing of it is placed: it has left as stale
   bool any() const { return evicted || moved || stale; }
 };
 

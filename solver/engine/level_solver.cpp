@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "heuristics/state/plan_of.h"
 #include "model/base/tuning.h"
-#include "solver/engine/preparation.h"
 #include "solver/engine/whole_model.h"
 #include "solver/supply/listing_time.h"
 
@@ -36,7 +36,7 @@ std::size_t most_node_columns(const MilpEngineOptions& options) {
   return std::min(options.most.node_columns, static_cast<std::size_t>(static_cast<double>(left) / each));
 }
 
-LevelSolver::LevelSolver(const Input& input, std::vector<PlannedEviction> settled, Events events, MilpOutcome& outcome)
+LevelSolver::LevelSolver(const Input& input, Events events, MilpOutcome& outcome)
     : in_(input),
       outcome_(outcome),
       events_(std::move(events)),
@@ -45,7 +45,7 @@ LevelSolver::LevelSolver(const Input& input, std::vector<PlannedEviction> settle
                [this] { return plans_.slowest(); }}),
       first_prices_(in_.setting.problem, in_.whole, in_.backend, in_.options),
       plans_(
-          {in_.setting, in_.whole, in_.ids, in_.options, in_.may_leave}, std::move(settled),
+          {in_.setting, in_.whole, in_.ids, in_.options, in_.may_leave},
           [this] {
             knows_incumbent_ = false;
             events_.on_better();
@@ -181,9 +181,8 @@ void LevelSolver::take(const FormulationSolution& solution, const SolutionPlans:
 // All pods where they are, and the incumbent.
 void LevelSolver::add_known_contents() {
   in_.whole.pool.add_contents(in_.whole.before, in_.whole.base);
-  ClusterState state = settle_evictions(in_.setting.problem, outcome_.best.plan).state;
-  for (const Placement& placement : outcome_.best.plan.placements)
-    if (!state.is_present(placement.pod)) state.put(placement.pod, placement.node, placement.devices);
+  ClusterState state(in_.setting.problem, ClusterState::Releasing::kFreed);
+  carry_out(outcome_.best.plan, state);
   in_.whole.pool.add_contents(state, in_.whole.base);
   knows_incumbent_ = true;
 }

@@ -42,14 +42,12 @@ class LevelSolver {
     std::optional<std::int64_t> reached;  // by a solution of the formulation that is whole
   };
 
-  // `settled`: evictions that are already decided and applied. Chooses the columns. Cost: that of the list of all, at
-  // most its share of the time.
-  LevelSolver(const Input& input, std::vector<PlannedEviction> settled, Events events, MilpOutcome& outcome);
+  // Chooses the columns. Cost: that of the list of all, at most its share of the time.
+  LevelSolver(const Input& input, Events events, MilpOutcome& outcome);
 
   bool is_listed() const { return columns_ == Columns::kListed; }
   bool has_all_nodes() const { return columns_ == Columns::kAllNodes; }
   bool is_whole() const { return columns_ != Columns::kPriced; }  // CBC has the last word on it
-  bool has_settled() const { return !plans_.settled().empty(); }
   // How long a way without the list comes before this one.
   Deadline::Clock::duration time_without_list() const;
 

@@ -27,11 +27,9 @@ MilpOutcome outcome_of(const Candidate& incumbent, std::size_t levels) {
 
 class Engine {
  public:
-  // `whole`: the problem as a formulation, whose columns become the engine's. `settled`: evictions that are already
-  // decided and applied to it.
+  // `whole`: the problem as a formulation, whose columns become the engine's.
   Engine(const column_generation::Setting& setting, RestrictedMaster& whole, const EvictionCandidates& candidates,
-         std::vector<PlannedEviction> settled, const Candidate& incumbent, cbc::Backend& backend,
-         const MilpEngineOptions& options)
+         const Candidate& incumbent, cbc::Backend& backend, const MilpEngineOptions& options)
       : options_(options),
         last_(options.deadline.without_work()),
         ids_(level_ids(setting.problem)),
@@ -39,7 +37,7 @@ class Engine {
         whole_(whole),
         is_formulated_(whole.formulation.has_value()),
         outcome_(outcome_of(incumbent, ids_.size())),
-        solver_({setting, whole_, backend, ids_, options_, candidates.any}, std::move(settled),
+        solver_({setting, whole_, backend, ids_, options_, candidates.any},
                 {[this] { tell(); }, [this](std::size_t level, std::int64_t bound) { tell(level, bound); },
                  [this] { return is_on_path(); }},
                 outcome_) {
@@ -57,8 +55,7 @@ class Engine {
     if (const std::size_t left = levels_on_path(); left < ids_.size() && is_whole() && !options_.deadline.passed()) {
       if (formulate()) descend(left + 1, false);
     }
-    is_finished_ = solver_.is_listed() || (is_whole() && !options_.deadline.passed());
-    if (!candidates_.complete || solver_.has_settled()) outcome_.bounds.assign(outcome_.bounds.size(), std::nullopt);
+    if (!candidates_.complete) outcome_.bounds.assign(outcome_.bounds.size(), std::nullopt);
     return std::move(outcome_);
   }
 
@@ -71,8 +68,6 @@ class Engine {
     outcome_.best = incumbent;
     proven_ = proven;
   }
-  // Nothing is left to be found by going over it again.
-  bool is_finished() const { return is_finished_; }
 
  private:
   std::int64_t value(std::size_t level) const { return outcome_.best.levels.values[level]; }
@@ -123,9 +118,7 @@ class Engine {
     formulation::Terms terms = formulation::terms_of(*expression);
     if (terms.empty()) {  // every solution has the same value, yet the incumbent's may be less
       outcome_.bounds[i] = expression->constant;
-      const bool is_settled = solver_.has_settled() && (is_about_evictions(id.kind) || id.kind == LevelKind::kMoved);
-      if (is_whole() && solving_ && !is_settled && value(i) != expression->constant)
-        solver_.improve(formulation, i, *expression);
+      if (is_whole() && solving_ && value(i) != expression->constant) solver_.improve(formulation, i, *expression);
       return by_optimum_ ? expression->constant : value(i);
     }
     if (const auto same = held_.find(terms); same != held_.end()) {
@@ -158,8 +151,7 @@ class Engine {
     if (options_.trace == nullptr) return;
     Tracer::Bounds bounds = outcome_.bounds;
     if (bound) bounds[level] = bound;
-    const bool bounds_hold = candidates_.complete && !solver_.has_settled();
-    for (std::size_t i = bounds_hold ? levels_on_path() + 1 : 0; i < bounds.size(); ++i) bounds[i].reset();
+    for (std::size_t i = candidates_.complete ? levels_on_path() + 1 : 0; i < bounds.size(); ++i) bounds[i].reset();
     options_.trace->tell(Origin::kMilp, outcome_.best.levels, bounds);
   }
 
@@ -170,7 +162,7 @@ class Engine {
   RestrictedMaster& whole_;
   std::size_t proven_ = 0;  // levels, from the first on, of the plan that it has started from
   bool is_formulated_;      // as nothing is held yet
-  bool solving_ = true, by_optimum_ = false, is_finished_ = false;
+  bool solving_ = true, by_optimum_ = false;
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::map<formulation::Terms, std::int64_t> held_;
   MilpOutcome outcome_;
@@ -202,33 +194,20 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
     outcome = outcome_for(incumbent, choose_and_place(preparation, incumbent, backend, first), ids);
     if (options.deadline.passed()) return outcome;
   }
-  if (candidates.any || incumbent.plan.evictions.empty()) {
-    const auto make_engine = [&](RestrictedMaster& whole, const Candidate& first, const MilpEngineOptions& of_pass) {
-      return Engine(setting, whole, candidates, {}, first, backend, of_pass);
-    };
-    const MilpPasses passes(preparation, make_engine);
-    const std::size_t proven = passes.proven_levels(outcome, options.sums);
-    MilpEngineOptions rest = options;
-    // The levels that the choice proves take most of the time.
-    if (candidates.any && proven < ids.size() && ids[proven].kind > LevelKind::kEvicted)
-      rest.levels_time = kTuning.parts.side;
-    MilpPass pass = passes.run(preparation.whole, outcome.best, proven, rest);
-    add_earlier(outcome, ids, pass.outcome);
-    outcome = std::move(pass.outcome);
-    const bool is_proven = passes.proven_levels(outcome, options.sums) == ids.size();
-    if (pass.is_finished || is_proven || !candidates.any || options.deadline.passed()) return outcome;
-  }
-  if (!options.runs("places")) return outcome;
-  const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);
-  RestrictedMaster rest(setting, settled.state, settled.candidates);
-  MilpOutcome second =
-      Engine(setting, rest, settled.candidates, settled.evictions, outcome.best, backend, options).run();
-  outcome.best = std::move(second.best);
-  outcome.improved = outcome.improved || second.improved;
-  if (!outcome.first_improved) outcome.first_improved = second.first_improved;
-  outcome.defects.insert(outcome.defects.end(), second.defects.begin(), second.defects.end());
-  for (const auto& [rule, times] : second.refused) outcome.refused[rule] += times;
-  return outcome;
+  // Pods that left by other rules than the model knows: nothing of it compares with such a plan.
+  if (!candidates.any && !incumbent.plan.evictions.empty()) return outcome;
+  const auto make_engine = [&](RestrictedMaster& whole, const Candidate& first, const MilpEngineOptions& of_pass) {
+    return Engine(setting, whole, candidates, first, backend, of_pass);
+  };
+  const MilpPasses passes(preparation, make_engine);
+  const std::size_t proven = passes.proven_levels(outcome, options.sums);
+  MilpEngineOptions rest = options;
+  // The levels that the choice proves take most of the time.
+  if (candidates.any && proven < ids.size() && ids[proven].kind > LevelKind::kEvicted)
+    rest.levels_time = kTuning.parts.side;
+  MilpOutcome last = passes.run(preparation.whole, outcome.best, proven, rest);
+  add_earlier(outcome, ids, last);
+  return last;
 }
 
 }  // namespace muster::engine

@@ -32,12 +32,6 @@ inline void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& 
   }
 }
 
-// What one way, and those that come before it, came to.
-struct MilpPass {
-  MilpOutcome outcome;
-  bool is_finished = false;  // see Engine::is_finished
-};
-
 // The methods that there is time for, those of shorter budgets first, each beginning with the best plan so far.
 template <class MakeEngine>
 class MilpPasses {
@@ -47,25 +41,21 @@ class MilpPasses {
       : preparation_(preparation), make_engine_(make_engine), ids_(level_ids(preparation.setting.problem)) {}
 
   // `proven`: levels of the incumbent, from the first on, that are proven optimal.
-  MilpPass run(column_generation::RestrictedMaster& whole, const Candidate& incumbent, std::size_t proven,
-               const MilpEngineOptions& options) const {
+  MilpOutcome run(column_generation::RestrictedMaster& whole, const Candidate& incumbent, std::size_t proven,
+                  const MilpEngineOptions& options) const {
     auto engine = make_engine_(whole, incumbent, options);
     engine.start_from(incumbent, proven);
     if (preparation_.candidates.any && !engine.is_whole()) return nothing(incumbent);
     const std::optional<MilpEngineOptions> first = options_before(engine, options);
-    if (!first) {
-      MilpOutcome outcome = engine.run();
-      return {std::move(outcome), engine.is_finished()};
-    }
+    if (!first) return engine.run();
     column_generation::RestrictedMaster apart(preparation_.setting, preparation_.before, preparation_.candidates);
-    MilpPass earlier = run(apart, incumbent, proven, *first);
-    proven = proven_levels(earlier.outcome, options.sums);
-    if (proven == ids_.size()) return {std::move(earlier.outcome), true};
-    if (options.deadline.passed()) return earlier;
-    engine.start_from(earlier.outcome.best, proven);
+    MilpOutcome earlier = run(apart, incumbent, proven, *first);
+    proven = proven_levels(earlier, options.sums);
+    if (proven == ids_.size() || options.deadline.passed()) return earlier;
+    engine.start_from(earlier.best, proven);
     MilpOutcome outcome = engine.run();
-    add_earlier(earlier.outcome, ids_, outcome);
-    return {std::move(outcome), engine.is_finished()};
+    add_earlier(earlier, ids_, outcome);
+    return outcome;
   }
 
   // The number of levels, from the first on, for which the plan is proven optimal, by the engine or by sums.
@@ -95,11 +85,11 @@ class MilpPasses {
     return first;
   }
 
-  MilpPass nothing(const Candidate& incumbent) const {
-    MilpPass pass;
-    pass.outcome.best = incumbent;
-    pass.outcome.bounds.resize(ids_.size());
-    return pass;
+  MilpOutcome nothing(const Candidate& incumbent) const {
+    MilpOutcome outcome;
+    outcome.best = incumbent;
+    outcome.bounds.resize(ids_.size());
+    return outcome;
   }
 
   const MilpPreparation& preparation_;

@@ -17,19 +17,4 @@ MilpPreparation::MilpPreparation(const Problem& problem, const FairShares& fair_
     took_too_long = !whole.formulate(false, deadline);
 }
 
-SettledEvictions settle_evictions(const Problem& problem, const Plan& plan) {
-  SettledEvictions settled{
-      ClusterState(problem, ClusterState::Releasing::kFreed), formulation::no_candidates(problem), {}};
-  for (const Eviction& eviction : plan.evictions) {
-    settled.state.take(eviction.pod);
-    settled.evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
-    if (eviction.reason == EvictionReason::kStale)
-      settled.candidates.gangs[problem.pods[eviction.pod].gang].excluded = true;
-  }
-  for (const Placement& placement : plan.placements)
-    if (problem.pods[placement.pod].status == PodStatus::kRunning)
-      settled.state.put(placement.pod, placement.node, placement.devices);
-  return settled;
-}
-
 }  // namespace muster::engine

@@ -1,14 +1,10 @@
 // The structures that the MILP engine builds for a problem before it searches for a plan.
 #pragma once
 
-#include <vector>
-
 #include "heuristics/preemption/eviction_rules.h"
-#include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
-#include "model/snapshot/plan.h"
 #include "solver/budget/deadline.h"
 #include "solver/column_generation/restricted_master.h"
 #include "solver/demand/departure_options.h"
@@ -33,13 +29,5 @@ struct MilpPreparation {
       whole;                   // formulated early if there are so many residual classes that it is certainly not exact
   bool took_too_long = false;  // to be used
 };
-
-// The cluster with a plan's evictions and moves carried out, but nothing newly placed.
-struct SettledEvictions {
-  ClusterState state;
-  formulation::EvictionCandidates candidates;  // no candidates; stale pods that left are not placed
-  std::vector<PlannedEviction> evictions;
-};
-SettledEvictions settle_evictions(const Problem& problem, const Plan& plan);
 
 }  // namespace muster::engine

@@ -9,10 +9,8 @@
 
 namespace muster::engine {
 
-SolutionPlans::SolutionPlans(const Input& input, std::vector<PlannedEviction> settled, std::function<void()> on_better,
-                             MilpOutcome& outcome)
+SolutionPlans::SolutionPlans(const Input& input, std::function<void()> on_better, MilpOutcome& outcome)
     : in_(input),
-      settled_(std::move(settled)),
       bounds_(
           queue_bounds(input.setting.problem, ClusterState(input.setting.problem, ClusterState::Releasing::kFreed))),
       repair_(input.setting, input.whole.demand, bounds_),
@@ -38,7 +36,6 @@ SolutionPlans::Decoded SolutionPlans::decoded(const formulation::FormulationSolu
                                           configurations, whole.formulation->channels(), in_some_order},
                                          solution, result.state)
                          .evictions;
-  result.evictions.insert(result.evictions.end(), settled_.begin(), settled_.end());
   return result;
 }
 

@@ -25,27 +25,24 @@ class SolutionPlans {
     bool may_leave = false;
   };
 
-  // `settled`: evictions that are already decided and applied to the master's states. `on_better`: see Offers.
-  SolutionPlans(const Input& input, std::vector<PlannedEviction> settled, std::function<void()> on_better,
-                MilpOutcome& outcome);
+  // `on_better`: see Offers.
+  SolutionPlans(const Input& input, std::function<void()> on_better, MilpOutcome& outcome);
 
   // Binds what the solution places: one after another in some order that affinity and spread permit, if there is one.
   // `is_whole`: see Offers::offer. Requires that the master is formulated. Cost: O(pods x nodes) and that of Offers.
   void take(const formulation::FormulationSolution& solution, const Configurations& configurations, bool is_whole);
 
   Deadline::Clock::duration slowest() const { return slowest_; }  // call of take() so far
-  const std::vector<PlannedEviction>& settled() const { return settled_; }
 
  private:
   struct Decoded {
     ClusterState state;
-    std::vector<PlannedEviction> evictions;  // with those that are settled
+    std::vector<PlannedEviction> evictions;
   };
   Decoded decoded(const formulation::FormulationSolution& solution, const Configurations& configurations,
                   bool in_some_order) const;
 
   Input in_;
-  std::vector<PlannedEviction> settled_;
   QueueBounds bounds_;
   Repair repair_;
   Offers offers_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <iterator>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -115,13 +115,15 @@ void WholeModel::lay_out(formulation::ResidualClassIndex index) {
     if (same == groups.end()) same = groups.insert(groups.end(), group);
     same->devices.push_back(position);
   }
-  Sizes stock;
+  std::map<DeviceUnits, std::int64_t, std::greater<>> stock;
   for (std::size_t i = 0; i < residual.demands.size(); ++i)
     if (uses_devices(residual, residual.demands[i]))
       stock[units_of(residual, residual.demands[i])] += residual.stock[i] * class_of(residual.demands[i]).gpu.devices;
+  std::vector<lp::Sharers> shares;
+  for (const auto& [units, pods] : stock) shares.push_back({units, pods});
   std::size_t columns = residual.demands.size() + (residual.pinned ? residual.residents.size() : 0);
   for (Group& group : groups) {
-    if (!find_patterns(residual, group, stock)) is_whole_ = false;
+    if (!find_patterns(residual, group, shares)) is_whole_ = false;
     columns += group.patterns.size();
   }
   columns_ += columns * residual.nodes.size();
@@ -129,7 +131,8 @@ void WholeModel::lay_out(formulation::ResidualClassIndex index) {
 
 // What a device of the group can hold in addition to each set of its residents: the multisets of shares to which none
 // can be added. False: too many.
-bool WholeModel::find_patterns(const formulation::ResidualClass& residual, Group& group, const Sizes& stock) {
+bool WholeModel::find_patterns(const formulation::ResidualClass& residual, Group& group,
+                               const std::vector<lp::Sharers>& shares) {
   if (group.residents.size() >= std::bit_width(kTuning.listing.few)) return false;
   for (std::size_t set = 0; set < std::size_t{1} << group.residents.size(); ++set) {
     Pattern pattern;
@@ -139,31 +142,16 @@ bool WholeModel::find_patterns(const formulation::ResidualClass& residual, Group
         pattern.residents.push_back(group.residents[k]);
         free -= units_of(residual, residual.residents[group.residents[k]].stay);
       }
-    Filling filling{stock, std::move(pattern), group.patterns};
-    if (free >= 0 && !fill(free, stock.rbegin(), filling)) return false;
-  }
-  return true;
-}
-
-bool WholeModel::fill(DeviceUnits free, const Sizes::const_reverse_iterator& size, Filling& filling) {
-  if (tries_left_ == 0) return false;
-  --tries_left_;
-  if (size == filling.stock.rend()) {
-    const auto& held = filling.pattern.sharers;
-    const bool is_maximal = std::ranges::none_of(filling.stock, [&](const auto& entry) {
-      const auto found = held.find(entry.first);
-      return entry.first <= free && (found == held.end() ? 0 : found->second) < entry.second;
-    });
-    if (is_maximal && (!held.empty() || !filling.pattern.residents.empty()))
-      filling.patterns.push_back(filling.pattern);
-    return true;
-  }
-  const auto most = static_cast<std::int32_t>(std::min<std::int64_t>(size->second, free / size->first));
-  for (std::int32_t count = most; count >= 0; --count) {
-    if (count > 0) filling.pattern.sharers[size->first] = count;
-    const bool is_done = fill(free - count * size->first, std::next(size), filling);
-    filling.pattern.sharers.erase(size->first);
-    if (!is_done) return false;
+    if (free < 0) continue;
+    const auto fillings = lp::maximal_fillings(free, shares, tries_left_);
+    if (!fillings) return false;
+    for (const lp::Filling& filling : *fillings) {
+      if (lp::is_empty(filling) && pattern.residents.empty()) continue;
+      pattern.sharers.clear();
+      for (std::size_t i = 0; i < shares.size(); ++i)
+        if (filling[i] > 0) pattern.sharers[shares[i].units] = filling[i];
+      group.patterns.push_back(pattern);
+    }
   }
   return true;
 }

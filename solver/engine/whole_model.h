@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "solver/column_generation/restricted_master.h"
+#include "solver/lp/fillings.h"
 
 namespace muster::engine {
 
@@ -51,7 +52,6 @@ class WholeModel {
   Content read(const formulation::Formulation& formulation, const std::vector<double>& x) const;
 
  private:
-  using Sizes = std::map<DeviceUnits, std::int64_t>;
   struct Pattern {
     std::map<DeviceUnits, std::int32_t> sharers;  // by share, whole ones included
     std::vector<std::size_t> residents;
@@ -82,14 +82,7 @@ class WholeModel {
 
   bool list(formulation::ResidualClassIndex index);
   void lay_out(formulation::ResidualClassIndex index);
-  // What is left of a device is filled in all ways, from the largest share down.
-  struct Filling {
-    const Sizes& stock;
-    Pattern pattern;
-    std::vector<Pattern>& patterns;
-  };
-  bool find_patterns(const formulation::ResidualClass& residual, Group& group, const Sizes& stock);
-  bool fill(DeviceUnits free, const Sizes::const_reverse_iterator& size, Filling& filling);
+  bool find_patterns(const formulation::ResidualClass& residual, Group& group, const std::vector<lp::Sharers>& shares);
 
   void add_node(formulation::ResidualClassIndex index, formulation::Formulation& formulation);
   void add_resources(const Node& node, lp::ModelBuilder& model) const;

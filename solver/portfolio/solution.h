@@ -40,8 +40,8 @@ struct SolveOptions {
   // Stages that are not run, for measuring what each is worth (bench/ablation.cpp). Of a cycle: "still" (a choice
   // without moves), "milp", "gather" (repacking), "search". Of the MILP engine: "choice", "earlier" (choices, for their
   // places), "slots" (the model of places), "list" (of all configurations), "whole" (models of all nodes), "aggregate"
-  // (first prices by sums), "grids" (plans by prices), "blocks", "places" (with the evictions settled). Of its plans:
-  // "back" (pods that need not leave), "fill" (what is free), "reprieve".
+  // (first prices by sums), "grids" (plans by prices), "blocks". Of its plans: "back" (pods that need not leave),
+  // "fill" (what is free), "reprieve".
   std::set<std::string_view> left_out;
 };
 

@@ -186,8 +186,7 @@ void SlotModel::add_shares(GroupIndex index) {
   std::ranges::sort(order);
   for (const auto& [units, size, pods] : order) {
     shares.sizes.push_back(size);
-    shares.units.push_back(-units);
-    shares.stock.push_back(pods);
+    shares.sharers.push_back({-units, pods});
   }
   if (shares.sizes.empty()) return;
   shares.opened = builder_.add_column(0, static_cast<double>(group.idle), true, "e" + std::to_string(index.value()));
@@ -200,11 +199,13 @@ void SlotModel::add_shares(GroupIndex index) {
 }
 
 void SlotModel::add_to_level(Shares& shares, DeviceUnits free, const lp::LinearExpression& devices) {
-  if (shares.units.empty() || free < shares.units.back()) return;
+  if (shares.sharers.empty() || free < shares.sharers.back().units) return;
   for (Level& level : shares.levels)
     if (std::ranges::find(level.free, free) != level.free.end()) return level.devices.add(devices);
-  auto fillings = maximal_fillings(free, shares.units, shares.stock, kTuning.slots.options);
-  if (!fillings) return shares.rest.add(devices, free);
+  std::size_t tries = kTuning.slots.options * (shares.sharers.size() + 1);
+  auto fillings = lp::maximal_fillings(free, shares.sharers, tries);
+  if (!fillings || fillings->size() > kTuning.slots.options) return shares.rest.add(devices, free);
+  std::erase_if(*fillings, lp::is_empty);
   for (Level& level : shares.levels)
     if (level.fillings == *fillings) {
       level.free.push_back(free);
@@ -242,7 +243,7 @@ void SlotModel::add_fillings(GroupIndex index) {
   for (Level& level : shares.levels) {
     lp::LinearExpression used;
     used.add(level.devices, -1);
-    for (const Filling& filling : level.fillings) {
+    for (const lp::Filling& filling : level.fillings) {
       const std::int32_t column = builder_.add_column(0, lp::kInfinity, true, "p" + std::to_string(builder_.columns()));
       level.columns.push_back(column);
       used.add(column, 1);
@@ -256,7 +257,7 @@ void SlotModel::add_fillings(GroupIndex index) {
     for (std::size_t i = 0; i < shares.sizes.size(); ++i) {
       const std::int32_t column = builder_.add_column(0, lp::kInfinity, true, "r" + std::to_string(builder_.columns()));
       shares.rest_columns.push_back(column);
-      used.add(column, shares.units[i]);
+      used.add(column, shares.sharers[i].units);
       held[i].add(column, -1);
     }
     constrain(builder_, used, -kFree, 0, "rest" + std::to_string(index.value()));
@@ -269,7 +270,7 @@ void SlotModel::add_fillings(GroupIndex index) {
 }
 
 void SlotModel::add_rooms(GroupIndex index) {
-  const std::vector<WholeSize>& sizes = supply_.whole_sizes();
+  const std::vector<lp::WholeSize>& sizes = supply_.whole_sizes();
   for (std::size_t k = 0; k < sizes.size(); ++k) {
     lp::LinearExpression used;
     used.constant = -supply_.groups()[index].room[k];

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "solver/cbc/backend.h"
+#include "solver/lp/fillings.h"
 #include "solver/lp/model_builder.h"
 #include "solver/slots/dealing.h"
 #include "solver/slots/supply.h"
@@ -45,16 +46,15 @@ class SlotModel {
 
  private:
   struct Level {
-    std::vector<Filling> fillings;  // by position in Shares::sizes
-    std::vector<DeviceUnits> free;  // of its devices: those that can be filled in the same ways
+    std::vector<lp::Filling> fillings;  // by position in Shares::sizes
+    std::vector<DeviceUnits> free;      // of its devices: those that can be filled in the same ways
     lp::LinearExpression devices;
     std::vector<std::int32_t> columns;
   };
   // What the devices of one group hold.
   struct Shares {
     std::vector<SizeIndex> sizes;
-    std::vector<DeviceUnits> units;
-    std::vector<std::int64_t> stock;
+    std::vector<lp::Sharers> sharers;  // by position in `sizes`
     std::vector<Level> levels;
     lp::LinearExpression rest;  // units free on devices with too many fillings
     std::vector<std::int32_t> rest_columns;

@@ -267,7 +267,8 @@ std::vector<std::vector<Amount>> Supply::least_requests(const std::vector<PodInd
 
 std::vector<std::int64_t> Supply::room_of(std::int64_t idle, const std::vector<Amount>& free) const {
   std::vector<std::int64_t> room;
-  for (std::size_t k = 0; k < whole_sizes_.size(); ++k) room.push_back(most_devices(idle, free, whole_sizes_, k + 1));
+  for (std::size_t k = 0; k < whole_sizes_.size(); ++k)
+    room.push_back(lp::most_devices(idle, free, whole_sizes_, k + 1));
   return room;
 }
 

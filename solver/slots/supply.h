@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "solver/budget/deadline.h"
-#include "solver/slots/fillings.h"
+#include "solver/lp/fillings.h"
 #include "solver/slots/pod_kinds.h"
 
 namespace muster::slots {
@@ -77,7 +77,7 @@ class Supply {
   const Indexed<DeviceTypeIndex, DeviceType>& device_types() const { return device_types_; }
   const std::vector<NodeType>& node_types() const { return node_types_; }
   // Descending; with 1 if there are shares.
-  const std::vector<WholeSize>& whole_sizes() const { return whole_sizes_; }
+  const std::vector<lp::WholeSize>& whole_sizes() const { return whole_sizes_; }
   // Whether all ways to leave that can be worth while are options.
   bool is_complete() const { return is_complete_; }
   // None: the pod is not modelled, it stays.
@@ -108,7 +108,7 @@ class Supply {
   const PodKinds& kinds_;
   Rounding rounding_;
   Indexed<NodeIndex, std::vector<PodIndex>> kept_on_;
-  std::vector<WholeSize> whole_sizes_;
+  std::vector<lp::WholeSize> whole_sizes_;
   std::vector<double> densities_;  // by resource: the most that a pod requests for a device
   Indexed<ResidentIndex, Resident> residents_;
   Indexed<PodIndex, ResidentIndex> resident_of_;
