@@ -11,7 +11,7 @@ namespace muster::formulation {
 struct DepartureOptions {
   bool evicted = false;  // by preempt or reclaim, for a waiting gang
   bool moved = false;
-  bool stale = false;     // it must be completed or evicted
+  bool stale = false;  // it must be completed or evicted
   bool any() const { return evicted || moved || stale; }
 };
 
