@@ -1,5 +1,5 @@
-// What each stage of a cycle is worth: twenty kinds of instances are solved with all stages, then with one of them
-// left out, and the plans are compared in the first level in which they differ, and by how many levels are proven.
+// What each stage of a cycle is worth: twenty-three kinds of instances are solved with all stages, then with one of
+// them left out, and the plans are compared in the first level in which they differ, and by how many levels are proven.
 //
 // Usage: bench_ablation [--stages NAME,NAME] [--instances NAME,NAME] [--seeds S,S] [--budget MS] [--threads N]
 // Stages: of SolveOptions::left_out. "none": all stages again, which is what chance is worth. For each stage, over the
@@ -81,6 +81,10 @@ std::vector<Kind> kinds() {
   all.push_back({"empty", "import openb --gangs 64 --falling-sizes --load 1.5 --place-only"});
   all.push_back({"crowded", "import openb --gangs 8 --falling-sizes --occupy 0.9 --load 1.1 --place-only"});
   all.push_back({"evicting", "import openb --gangs 16 --occupy 0.7 --load 1.3"});
+  // With room to spare: the levels after `work` decide, whole nodes first.
+  all.push_back({"spare 40", "generate --preset synth --nodes 40 --load 0.6"});
+  all.push_back({"spare", "generate --preset synth --nodes 300 --load 0.7"});
+  all.push_back({"spare half", "import openb --gangs 64 --falling-sizes --occupy 0.5 --load 0.5 --place-only"});
   return all;
 }
 

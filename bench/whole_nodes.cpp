@@ -2,7 +2,7 @@
 // of 1 to 4 GPUs, each engine in each budget. Fails if a plan leaves fewer than best fit, or is worse in the levels up
 // to `wholeNodes` than that of a shorter budget (fewer whole nodes with the same pods placed).
 //
-// Usage: bench_whole_nodes [--clusters N] [--engines NAME,NAME] [--budgets MS,MS] [--threads N]
+// Usage: bench_whole_nodes [--clusters N] [--engines NAME,NAME] [--budgets MS,MS] [--threads N] [--without STAGE]
 // Greedy is solved in the shortest budget only: it stops by itself.
 #include <chrono>
 #include <cstdint>
@@ -24,6 +24,7 @@ namespace {
 struct Arguments {
   std::uint64_t clusters = 200;
   std::vector<std::string> engines{"greedy", "milp", "auto"}, budgets{"300", "1000", "3000"};
+  std::string without;  // a stage of SolveOptions::left_out
   int threads = 2;
 };
 
@@ -34,6 +35,7 @@ Arguments parse(int argc, char** argv) {
                   {"--clusters", [&](const std::string& value) { arguments.clusters = std::stoull(value); }},
                   {"--engines", [&](const std::string& value) { arguments.engines = split(value); }},
                   {"--budgets", [&](const std::string& value) { arguments.budgets = split(value); }},
+                  {"--without", [&](const std::string& value) { arguments.without = value; }},
                   {"--threads", [&](const std::string& value) { arguments.threads = std::stoi(value); }},
               });
   return arguments;
@@ -75,6 +77,7 @@ int run(const Arguments& arguments) {
         portfolio::SolveOptions options;
         options.engine = engine_of(name);
         options.threads = arguments.threads;
+        if (!arguments.without.empty()) options.left_out.insert(arguments.without);
         options.deadline = portfolio::Clock::now() + std::chrono::milliseconds(std::stoi(budget));
         const portfolio::Solution solution = portfolio.solve(judge.snapshot, judge.problem, options);
         if (!referee::check_plan(judge.snapshot, judge.problem, judge.shares, solution.plan).empty()) ++faults;
