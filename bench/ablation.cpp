@@ -2,11 +2,14 @@
 // them left out, and the plans are compared in the first level in which they differ, and by how many levels are proven.
 //
 // Usage: bench_ablation [--stages NAME,NAME] [--instances NAME,NAME] [--seeds S,S] [--budget MS] [--threads N]
+//                      [--deterministic yes]
 // Stages: of SolveOptions::left_out. "none": all stages again, which is what chance is worth. For each stage, over the
 // instances whose plans first differ in a level down to `moved`, and over those that differ later: how many, and the
 // mean and the worst change in percent of the level; negative: worse without the stage. Then levels, from the first on,
 // that are proven, with the stage and without it. The referee checks every plan. A stage stays if leaving it out loses
-// more than "none" does. Run it on an idle machine: budgets are of the clock.
+// more than "none" does. Run it on an idle machine: budgets are of the clock. With `--deterministic yes` they are
+// counted work (solver/budget/deadline.h) in place of `--budget`, so that the table is the same on any machine, busy or
+// idle; "none" then has another random seed.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -41,6 +44,7 @@ struct Arguments {
   std::vector<std::string> stages = kStages;
   std::vector<std::string> instances, seeds{"1", "2", "3"};  // empty: all
   int budget_ms = 2000, threads = 2;
+  bool deterministic = false;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -52,6 +56,7 @@ Arguments parse(int argc, char** argv) {
                   {"--seeds", [&](const std::string& value) { arguments.seeds = split(value); }},
                   {"--budget", [&](const std::string& value) { arguments.budget_ms = std::stoi(value); }},
                   {"--threads", [&](const std::string& value) { arguments.threads = std::stoi(value); }},
+                  {"--deterministic", [&](const std::string& value) { arguments.deterministic = value == "yes"; }},
               });
   for (const std::string& stage : arguments.stages)
     if (std::ranges::find(kStages, stage) == kStages.end()) throw std::runtime_error("no stage is called " + stage);
@@ -94,12 +99,16 @@ struct Solved {
 };
 
 // Throws if the plan breaks a rule.
-Solved solved_without(const std::string& stage, const Judge& judge, const Arguments& arguments) {
+Solved solved_without(const std::string& stage, const Judge& judge, const Arguments& arguments,
+                      std::uint64_t seed = 1) {
   portfolio::Portfolio portfolio{test::program()};
   portfolio::SolveOptions options;
   options.threads = arguments.threads;
+  options.seed = seed;
+  options.deterministic = arguments.deterministic;
   if (stage != "none") options.left_out.insert(stage);
-  options.deadline = portfolio::Clock::now() + std::chrono::milliseconds(arguments.budget_ms);
+  if (!arguments.deterministic)
+    options.deadline = portfolio::Clock::now() + std::chrono::milliseconds(arguments.budget_ms);
   const portfolio::Solution solution = portfolio.solve(judge.snapshot, judge.problem, options);
   const auto violations = referee::check_plan(judge.snapshot, judge.problem, judge.shares, solution.plan);
   if (!violations.empty()) throw std::runtime_error(violations[0].subject + ": " + violations[0].message);
@@ -164,7 +173,8 @@ int run(const Arguments& arguments) {
       try {
         const Solved all = solved_without("none", judge, arguments);
         for (std::size_t s = 0; s < tallies.size(); ++s) {
-          const Solved rest = solved_without(arguments.stages[s], judge, arguments);
+          const bool is_again = arguments.deterministic && arguments.stages[s] == "none";
+          const Solved rest = solved_without(arguments.stages[s], judge, arguments, is_again ? 2 : 1);
           const std::optional<Change> change = change_of(all.levels, rest.levels, ids);
           ++tallies[s].instances;
           tallies[s].proven_with += all.proven;

@@ -1,10 +1,10 @@
 // Every tuned number of the product: a number that changes which plan is found, or when, and whose value comes from
 // measuring. Each states its unit, its meaning, where the value comes from, and the measured range if one is known.
 //
-// Not here: tolerances of CBC, limits of formats, sentinels, and sizes that change only the speed of a loop (prefetch
-// distances, tasks of a thread, reads of the clock). A number that the program can measure while it runs is learnt
-// (solver/budget/forecast.h); here is only what it starts with. docs/benchmarks/speed.md and bench_forecast compare the
-// times below with measured ones.
+// Not here: what docs/semantics.md defines (model/base/semantics.h), tolerances of CBC, limits of formats, sentinels,
+// and sizes that change only the speed of a loop (prefetch distances, tasks of a thread, reads of the clock). A number
+// that the program can measure while it runs is learnt (solver/budget/forecast.h); here is only what it starts with.
+// docs/benchmarks/speed.md and bench_forecast compare the times below with measured ones.
 #pragma once
 
 #include <array>
@@ -112,21 +112,6 @@ struct GenerationTuning {
   GridTuning grid;
 };
 
-// Decisions over time. By replays of the Philly trace at three loads, seeds 1 to 3; docs/simulation.md has the figures.
-struct OverTimeTuning {
-  std::int64_t single_hours = 4, gang_hours = 16;  // that gangs of one GPU, and larger ones, are first taken to run
-  std::int64_t imagined = 5;                       // gangs of that duration in the history of all queues
-  std::int64_t borrowed = 10;          // gangs of that history's mean in the history of a queue; 50 is alike
-  std::int64_t shortest_seconds = 60;  // of any expected duration, and of what is left of one
-  std::int64_t added_seconds = 3'600;  // to what a gang has waited, in its turn; 12 min to 24 h are alike
-  std::int64_t overrun_seconds = 600;  // that a gang which runs longer than expected goes on for, at least
-  std::int64_t head_gpus = 8;          // of the smallest gang that others are kept back for; 2 and 4 gained nothing
-  std::int64_t fill_units = 2'048;     // of a quota that are filled exactly; what is beyond goes to the first in turn
-  std::int64_t forecast_steps = 32;    // ends that differ by so small a part of the time ahead are taken together
-  std::int64_t ranking_seconds = 600;  // ahead, for which forecasts rank gangs by now; then as often as this doubles
-  std::size_t forecast_tries = 8;      // nodes with enough devices that a forecast looks at for cpu and memory
-};
-
 // Parts of a choice model around its incumbent (solver/choice/improvement.h). By contended clusters of 200 and 1,000
 // nodes without moves, with topology and with parts.
 struct LoopTuning {
@@ -181,14 +166,14 @@ struct HeuristicsTuning {
                                // 8 to 64, early levels of a fifth of the plans change, for better and for worse
   std::size_t few = 4;         // drawn at most: nodes and gangs of a trial, nodes that are opened for a return
   int passes = 4;              // in which a choice is made anew; the later passes find less, 3 the same
-  std::int64_t return_trials = 4'000;  // of all pods together
-  std::int64_t fill_units = 2'048;     // of a quota that are filled exactly; what is beyond goes to the first in turn
+  std::int64_t return_trials = 4'000;     // of all pods together
   std::int64_t binding_checks = 1 << 18;  // for an order in which pods may be bound; some 20 ms
   std::size_t most_names = 50'000'000;  // in all lists `after` of a plan, half a gigabyte of text; else it is given up.
                                         // By a plan of 1.6 billion names, no range was recorded
   std::size_t kept = 8;                 // tables of all nodes, for victims of different kinds; 4 and 8 were in use
   std::size_t priorities = 32;          // of which each is counted apart in what a queue uses
   std::int64_t room_steps = 8;          // of what is free on a device, that distinguish nodes
+  std::size_t forecast_tries = 8;       // nodes with enough devices that a forecast looks at for cpu and memory
 };
 
 // Large neighbourhood search, and repacking. By the plans of test/golden; no ranges were recorded unless said.
@@ -251,7 +236,6 @@ struct AnswerTuning {
 };
 
 struct Tuning {
-  OverTimeTuning over_time;
   TimeParts parts;
   ForecastTuning forecast;
   NeedTuning needs;

@@ -12,7 +12,7 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 #include "model/build/stages.h"
 #include "model/problem/best_fill.h"
 #include "model/problem/exceeded.h"
@@ -157,7 +157,7 @@ struct Turn {
   std::int32_t priority = 0;
   std::int64_t seniority = 0;
   MicroGpu gpus = 0;  // of its minimum
-  bool is_large() const { return gpus >= kTuning.over_time.head_gpus * kOneGpu; }
+  bool is_large() const { return gpus >= kSemantics.head_gpus * kOneGpu; }
   friend bool operator<(const Turn& a, const Turn& b) {
     if (a.priority != b.priority) return a.priority > b.priority;
     return a.seniority != b.seniority ? a.seniority > b.seniority : a.gang < b.gang;

@@ -13,7 +13,7 @@
 
 #include "model/base/interning.h"
 #include "model/base/saturating.h"
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 #include "model/forecast/node_residual.h"
 #include "model/forecast/quota_heads.h"
 #include "model/problem/next_snapshot.h"
@@ -23,10 +23,10 @@ namespace muster::forecast {
 namespace {
 
 // Ends are taken together that differ by a small part of the time ahead, or by no more than gangs run.
-constexpr Nanoseconds kStepsAhead = kTuning.over_time.forecast_steps;
-constexpr Nanoseconds kShortestStep = kTuning.over_time.shortest_seconds * kNanosecondsPerSecond;
+constexpr Nanoseconds kStepsAhead = kSemantics.forecast_steps;
+constexpr Nanoseconds kShortestStep = kSemantics.shortest_seconds * kNanosecondsPerSecond;
 // Gangs are ranked again whenever the time ahead has doubled, from this on.
-constexpr Nanoseconds kFirstRanking = kTuning.over_time.ranking_seconds * kNanosecondsPerSecond;
+constexpr Nanoseconds kFirstRanking = kSemantics.ranking_seconds * kNanosecondsPerSecond;
 
 // Gangs that are equal in what decides whether there is room for them.
 struct Kind {
@@ -217,7 +217,7 @@ class Forecast {
     const double ahead = static_cast<double>(ahead_of(time)) / 1e9;
     for (Waiting& waiting : waiting_) {
       const GangTimes& times = problem_.gangs[waiting.gang].times;
-      const double counted = static_cast<double>(times.waited_seconds + kTuning.over_time.added_seconds);
+      const double counted = static_cast<double>(times.waited_seconds + kSemantics.added_seconds);
       waiting.seniority = static_cast<double>(times.seniority) * (counted + ahead) / counted;
     }
     std::ranges::sort(waiting_, {}, [](const Waiting& waiting) {

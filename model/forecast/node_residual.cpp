@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostFilters = 63;  // and one that lets all in
 constexpr std::int64_t kDevice = 1'000;
-constexpr std::size_t kMostTries = kTuning.over_time.forecast_tries;
+constexpr std::size_t kMostTries = kTuning.heuristics.forecast_tries;
 
 struct ByContent {
   std::size_t operator()(const std::vector<bool>* filter) const { return std::hash<std::vector<bool>>()(*filter); }

@@ -6,7 +6,7 @@
 
 #include "model/base/code_table.h"
 #include "model/base/saturating.h"
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 
 namespace muster::forecast {
 
@@ -100,7 +100,7 @@ MicroGpu QueueSlack::quota_left(QueueIndex queue) const {
 
 namespace {
 
-constexpr MicroGpu kLarge = kTuning.over_time.head_gpus * 1'000'000;
+constexpr MicroGpu kLarge = kSemantics.head_gpus * 1'000'000;
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 
 namespace muster {
 namespace {
@@ -39,7 +39,7 @@ class Fill {
   // Takes items in turn until what is left can be examined exactly; returns the first that was not visited.
   std::size_t take_first(std::int64_t unit) {
     std::size_t at = 0;
-    for (; at < items_.size() && left_ / unit > kTuning.over_time.fill_units; ++at) {
+    for (; at < items_.size() && left_ / unit > kSemantics.fill_units; ++at) {
       if (items_[at].size > left_) continue;
       left_ -= items_[at].size;
       chosen_.push_back(at);

@@ -6,7 +6,7 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 
 namespace muster {
 
@@ -103,24 +103,24 @@ const DurationHistory* ExpectedDurations::find(const Histories& histories, std::
 Nanoseconds ExpectedDurations::expected(std::string_view queue, std::int64_t gpus,
                                         std::optional<Nanoseconds> told) const {
   if (told) return std::max(*told, kShortestExpected);
-  const OverTimeTuning& tuning = kTuning.over_time;
-  const Mean usual{kHour * (gpus == 1 ? tuning.single_hours : tuning.gang_hours)};
-  Mean mean = mean_with(find(of_all_, gpus), tuning.imagined, usual);
+  const SemanticNumbers& numbers = kSemantics;
+  const Mean usual{kHour * (gpus == 1 ? numbers.single_hours : numbers.gang_hours)};
+  Mean mean = mean_with(find(of_all_, gpus), numbers.imagined, usual);
   if (const auto own = of_queue_.find(queue); own != of_queue_.end())
-    mean = mean_with(find(own->second, gpus), tuning.borrowed, mean);
+    mean = mean_with(find(own->second, gpus), numbers.borrowed, mean);
   return std::max(kShortestExpected, saturate(mean.sum / mean.count));
 }
 
 Nanoseconds expected_rest(Nanoseconds expected, Nanoseconds run_time) {
   if (expected > run_time) return std::max(kShortestExpected, expected - run_time);
-  return std::max(kTuning.over_time.overrun_seconds * kNanosecondsPerSecond, run_time / 2);
+  return std::max(kSemantics.overrun_seconds * kNanosecondsPerSecond, run_time / 2);
 }
 
 std::int64_t turn_index(std::int64_t gpus, std::int64_t waited_seconds, Nanoseconds expected) {
   MUSTER_REQUIRE(gpus >= 1 && waited_seconds >= 0 && expected >= kShortestExpected);
   constexpr std::int64_t kCubeOfThousand = 1'000'000'000, kMostGpus = std::int64_t{1} << 40;
   const Wide size = std::min(gpus, kMostGpus);
-  const Wide waited = Wide{waited_seconds} + kTuning.over_time.added_seconds;
+  const Wide waited = Wide{waited_seconds} + kSemantics.added_seconds;
   return saturate(cube_root(size * size * kCubeOfThousand) * waited / (expected / kNanosecondsPerSecond));
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/snapshot.h"
 
@@ -57,7 +57,7 @@ class DurationHistories {
 // means for its turn.
 //
 // No duration is expected to be shorter, and nothing that runs to end sooner.
-inline constexpr Nanoseconds kShortestExpected = kTuning.over_time.shortest_seconds * kNanosecondsPerSecond;
+inline constexpr Nanoseconds kShortestExpected = kSemantics.shortest_seconds * kNanosecondsPerSecond;
 
 class ExpectedDurations {
  public:
@@ -65,8 +65,8 @@ class ExpectedDurations {
   explicit ExpectedDurations(const OverTime& policy);
 
   // Of a gang of this queue whose minimum has so many GPUs: what it tells; else the mean of the history of its size, to
-  // which OverTimeTuning::imagined gangs of a usual duration are added; of the history of its queue, if there is one,
-  // to which OverTimeTuning::borrowed gangs of that mean are added. At least kShortestExpected. Cost: O(histories of
+  // which SemanticNumbers::imagined gangs of a usual duration are added; of the history of its queue, if there is one,
+  // to which SemanticNumbers::borrowed gangs of that mean are added. At least kShortestExpected. Cost: O(histories of
   // the queue).
   Nanoseconds expected(std::string_view queue, std::int64_t gpus, std::optional<Nanoseconds> told) const;
 
@@ -79,10 +79,10 @@ class ExpectedDurations {
 };
 
 // What is left of a gang that has run for `run_time`. Of one that runs for longer than expected: half of its run time,
-// and at least OverTimeTuning::overrun_seconds. At least kShortestExpected.
+// and at least SemanticNumbers::overrun_seconds. At least kShortestExpected.
 Nanoseconds expected_rest(Nanoseconds expected, Nanoseconds run_time);
 
-// Thousandths of GPUs^(2/3) x (seconds waited + OverTimeTuning::added_seconds) / (expected seconds), rounded down.
+// Thousandths of GPUs^(2/3) x (seconds waited + SemanticNumbers::added_seconds) / (expected seconds), rounded down.
 // Requires gpus >= 1, waited >= 0 and expected >= kShortestExpected. Exact, in integers; saturates.
 std::int64_t turn_index(std::int64_t gpus, std::int64_t waited_seconds, Nanoseconds expected);
 

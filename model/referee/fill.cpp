@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/base/saturating.h"
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 #include "model/referee/case.h"
 
 namespace muster::referee {
@@ -173,7 +173,7 @@ void Filling::add_priority(std::size_t begin, std::size_t end) {
     room_ -= static_cast<MicroGpu>(sum);
     return;
   }
-  is_known_ = room_ / unit_ <= kTuning.over_time.fill_units;
+  is_known_ = room_ / unit_ <= kSemantics.fill_units;
   if (!is_known_) return;
   const MicroGpu unit = common_divisor(items_, fitting);
   const BestChoice best(items_, fitting, unit, static_cast<std::size_t>(room_ / unit));

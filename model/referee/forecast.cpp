@@ -4,7 +4,7 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 #include "model/referee/case.h"
 #include "model/referee/least.h"
 
@@ -12,7 +12,7 @@ namespace muster::referee {
 namespace {
 
 constexpr Nanoseconds kHour = 3600 * kNanosecondsPerSecond;
-constexpr Nanoseconds kShortest = kTuning.over_time.shortest_seconds * kNanosecondsPerSecond;
+constexpr Nanoseconds kShortest = kSemantics.shortest_seconds * kNanosecondsPerSecond;
 
 // A duration as an exact fraction of nanoseconds.
 struct Fraction {
@@ -79,7 +79,7 @@ std::optional<DurationHistory> Forecast::history(std::string_view queue, std::in
 }
 
 Nanoseconds Forecast::by_histories(std::string_view queue, std::int64_t gpus) const {
-  const OverTimeTuning& numbers = kTuning.over_time;
+  const SemanticNumbers& numbers = kSemantics;
   Fraction expected{(gpus == 1 ? numbers.single_hours : numbers.gang_hours) * kHour};
   if (const auto of_all = history("", gpus)) expected = blended(*of_all, numbers.imagined, expected);
   const auto of_queue = queue.empty() ? std::nullopt : history(queue, gpus);
@@ -97,7 +97,7 @@ Nanoseconds Forecast::duration(GangIndex gang) const {
 std::int64_t Forecast::seniority(GangIndex gang, Nanoseconds duration) const {
   const std::int64_t waited_seconds = waited(gang) / kNanosecondsPerSecond;
   const Wide product =
-      Wide{thousand_times_two_thirds_power(size(gang))} * (Wide{waited_seconds} + kTuning.over_time.added_seconds);
+      Wide{thousand_times_two_thirds_power(size(gang))} * (Wide{waited_seconds} + kSemantics.added_seconds);
   return saturate(product / (duration / kNanosecondsPerSecond));
 }
 
@@ -112,8 +112,7 @@ Nanoseconds Forecast::end(GangIndex gang) const {
       elapsed = std::max(elapsed, saturating_subtract(now, source.started.value_or(now)));
   }
   const Nanoseconds left = duration(gang) - elapsed;
-  if (left <= 0)
-    return saturating_add(now, std::max(kTuning.over_time.overrun_seconds * kNanosecondsPerSecond, elapsed / 2));
+  if (left <= 0) return saturating_add(now, std::max(kSemantics.overrun_seconds * kNanosecondsPerSecond, elapsed / 2));
   return std::max(earliest, saturating_add(now, left));
 }
 

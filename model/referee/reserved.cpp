@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "model/base/saturating.h"
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 #include "model/referee/case.h"
 #include "model/referee/fill.h"
 #include "model/referee/forecast.h"
@@ -20,7 +20,7 @@
 namespace muster::referee {
 namespace {
 
-constexpr MicroGpu kLargeGang = kTuning.over_time.head_gpus * 1'000'000;
+constexpr MicroGpu kLargeGang = kSemantics.head_gpus * 1'000'000;
 
 bool reserves(const Snapshot& snapshot) {
   return snapshot.policy.non_preemptible_within_quota && snapshot.policy.over_time.reserve_after != kNever;

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/base/tuning.h"
+#include "model/base/semantics.h"
 
 namespace muster {
 namespace {
@@ -64,7 +64,7 @@ TEST(BestFill, EqualsTheBestOfAllSubsets) {
 }
 
 TEST(BestFill, TakesTheFirstOnesWhereTheCapacityIsLarge) {
-  const std::int64_t units = kTuning.over_time.fill_units;
+  const std::int64_t units = kSemantics.fill_units;
   std::vector<FillItem> items;
   for (std::int64_t i = 0; i < 3 * units; ++i) items.push_back({1, 3 * units - i});
   const std::vector<std::size_t> chosen = best_fill(items, 2 * units);
