@@ -52,8 +52,6 @@ constexpr bool has_priority(LevelKind kind) { return kind <= LevelKind::kWork; }
 constexpr bool is_part_of_evicted(LevelKind kind) {
   return kind == LevelKind::kPreempted || kind == LevelKind::kEvictedBeyond;
 }
-// `evicted`, and parts of it.
-constexpr bool is_about_evictions(LevelKind kind) { return is_part_of_evicted(kind) || kind == LevelKind::kEvicted; }
 // Values are integers in 1/scale of the unit that the plan line shows: 100 for kPreference, 10^6 for kFragmentation
 // (binpack), else 1. They saturate at the limits of 64 bits.
 std::int64_t level_scale(LevelKind kind, PlacementPolicy policy);

@@ -194,7 +194,8 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
     outcome = outcome_for(incumbent, choose_and_place(preparation, incumbent, backend, first), ids);
     if (options.deadline.passed()) return outcome;
   }
-  // Pods that left by other rules than the model knows: nothing of it compares with such a plan.
+  // Affinity or spread counts the pods that left, on too many nodes for the model (EvictionCandidates::complete), which
+  // holds them there: it has no plan as good.
   if (!candidates.any && !incumbent.plan.evictions.empty()) return outcome;
   const auto make_engine = [&](RestrictedMaster& whole, const Candidate& first, const MilpEngineOptions& of_pass) {
     return Engine(setting, whole, candidates, first, backend, of_pass);
